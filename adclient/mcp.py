@@ -19,6 +19,7 @@ with needs("mcp"):
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
+    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.responses import PlainTextResponse
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -41,6 +42,7 @@ _WRITE = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, ope
 
 # Addresses that only programs on this machine can connect to.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_HOSTS = ("127.0.0.1", "[::1]", "localhost")  # as requests name them, with or without a port
 
 _log = logging.getLogger("adclient")
 
@@ -91,16 +93,23 @@ def http_app(client: AsyncAdClient, *, writes: bool = False, token: str | None =
         >>> from adclient.testing import FakeAdService
         >>> app = http_app(FakeAdService().async_client())  # for `uvicorn.run(app, port=8000)`
     """
-    expected = f"Bearer {'' if token is None else check_token(token)}".encode()
-    # The SDK checks `Host` and `Origin` for a host of this machine, and for no other.
-    host = LOOPBACK[0] if token is None else ""
-    app = build_server(client, writes=writes).streamable_http_app(host=host)
+    expected = ("" if token is None else check_token(token)).encode()
+    # Streams would end at once when the server is stopped, and cancel the calls under way.
+    app = build_server(client, writes=writes).streamable_http_app(
+        json_response=True,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=token is None,
+            allowed_hosts=[each + port for each in _HOSTS for port in ("", ":*")],
+            allowed_origins=[f"http://{each}{port}" for each in _HOSTS for port in ("", ":*")],
+        ),
+    )
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         headers, address = dict(scope.get("headers", ())), scope.get("server") or ("",)
         is_allowed = scope["type"] == "lifespan" or address[0] in LOOPBACK
         if token is not None and scope["type"] != "lifespan":
-            is_known = compare_digest(headers.get(b"authorization", b""), expected)
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+            is_known = scheme.lower() == b"bearer" and compare_digest(given, expected)
             is_allowed = is_known and b"origin" not in headers
         refused = PlainTextResponse(_REFUSED, 401, {"www-authenticate": "Bearer"})
         await (app if is_allowed else refused)(scope, receive, send)
@@ -134,7 +143,7 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
         raise ConfigurationError(problem, argument="writes")
     reads = {STAGED, *(str(tool["name"]) for tool in tools(client))}
     offered = list[types.Tool]()
-    for tool in tools(client, writes=writes):
+    for tool in tools(_named(client, None), writes=writes):
         hints = _READ if tool["name"] in reads else _WRITE
         offered.append(types.Tool.model_validate({**tool, "annotations": hints}))
 
@@ -170,4 +179,4 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
 def _named(client: AsyncAdClient, program: types.InitializeRequestParams | None) -> AsyncAdClient:
     """The client, with the name of the program that calls if nothing else names an actor."""
     name = "" if program is None else short(program.client_info.name).strip()
-    return client.with_options(actor=name) if name and actor_of(client) is None else client
+    return client if actor_of(client) else client.with_options(actor=name or "unnamed")

@@ -11,13 +11,14 @@ from adclient._command.ledger import add_ledger, opened
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.ledger.sql import SQLLedger
-from adclient.options import from_environment
+from adclient.options import check_token, from_environment
 from adclient.policy import Policy
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
+_HOST = "127.0.0.1"
 _GRACE = 5  # seconds for calls under way, after Ctrl-C
 
 
@@ -29,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
     about = "serve at http://HOST:PORT/mcp, not over standard input and output"
     add("--http", metavar="PORT", type=int, help=about)
-    about = f"the address to listen on (%(default)s); any other needs a token in {_TOKEN}"
-    add("--host", default="127.0.0.1", help=about)
+    about = f"where --http listens (%(default)s); beyond this machine, it needs a token in {_TOKEN}"
+    add("--host", default=_HOST, help=about)
     add_ledger(parser)
     connection.add_arguments(parser)
 
@@ -48,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--writes needs --policy and --ledger")
     if options.http is not None:
         _check_http(options)
+    elif options.host != _HOST:
+        raise ConfigurationError("--host needs --http")
     ledger = None
     if options.ledger is not None:
         ledger = opened(options) if options.writes else open_ledger(options.ledger)
@@ -72,7 +75,13 @@ def _check_http(options: argparse.Namespace) -> None:
 
     if options.http not in range(65536):
         raise ConfigurationError("--http must be a port from 0 to 65535")
-    if options.host not in LOOPBACK and from_environment(_TOKEN) is None:
+    token = from_environment(_TOKEN)
+    try:
+        check_token("x" if token is None else token)
+    except ConfigurationError:
+        problem = f"{_TOKEN} must be one word of visible ASCII characters, without `Bearer`"
+        raise ConfigurationError(problem) from None
+    if options.host not in LOOPBACK and token is None:
         raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
 
 

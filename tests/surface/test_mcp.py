@@ -48,7 +48,7 @@ def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
     async def scenario() -> None:
         async with in_memory(recorded, mode, writes=True) as client:
             listed = (await client.list_tools()).tools
-            expected = tools(recorded, writes=True)
+            expected = tools(recorded.with_options(actor="any"), writes=True)
             shown = [
                 {"name": t.name, "description": t.description, "input_schema": t.input_schema}
                 for t in listed
@@ -74,7 +74,7 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
     names = {
         "claude-code": "claude-code",
         " \u200b\n": "\\u200b\\n",
-        "": None,
+        "": "unnamed",
         "x" * 99: "x" * 59 + "…",
     }
 
@@ -99,7 +99,7 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
         {},
         {"policy": Policy(accounts=["a"])},
         {"ledger": MemoryLedger()},
-        {"policy": Policy(), "ledger": MemoryLedger()},  # without a rule
+        {"policy": Policy(account={"a": Policy()}), "ledger": MemoryLedger()},  # without a rule
     ],
 )
 def test_writes_need_a_policy_and_a_ledger(options) -> None:

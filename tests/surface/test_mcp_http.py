@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -17,7 +18,7 @@ from cases import each_case
 
 from adclient import ConfigurationError, Policy, SQLiteLedger
 from adclient._command import main
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Fault
 
 mcp = pytest.importorskip("mcp")
 
@@ -48,14 +49,17 @@ def served(app, host: str = "127.0.0.1") -> Iterator[str]:
             thread.join()
 
 
-def used(url: str, tool: str, token: str | None = None, **arguments: str) -> tuple[int, str]:
+def used(
+    url: str, tool: str, token: str | None = None, mode: str = "auto", **arguments: str
+) -> tuple[int, str]:
     """How many tools the server has, and the summary of one."""
 
     async def scenario() -> tuple[int, str]:
         headers = {} if token is None else {"authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(headers=headers) as http:
             with anyio.fail_after(30):
-                async with mcp.Client(streamable_http_client(url, http_client=http)) as client:
+                transport = streamable_http_client(url, http_client=http)
+                async with mcp.Client(transport, mode=mode) as client:
                     tools = (await client.list_tools()).tools
                     result = await client.call_tool(tool, arguments)
                     return len(tools), result.structured_content["summary"]
@@ -94,9 +98,13 @@ def status(url: str, **headers: str) -> int:
         (None, {"origin": FOREIGN}, 403),
         (None, {"host": "ads.example.com"}, 421),
         (None, {"origin": LOCAL}, None),
+        (None, {"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
+        (None, {"host": "localhost.example.com"}, 421),
         (TOKEN, {}, 401),
         (TOKEN, {"authorization": TOKEN}, 401),
         (TOKEN, {"authorization": "Bearer other"}, 401),
+        (TOKEN, {"authorization": f"Basic {TOKEN}"}, 401),
+        (TOKEN, {"authorization": f"bearer {TOKEN}"}, None),
         (TOKEN, {"authorization": f"Bearer {TOKEN}", "origin": LOCAL}, 401),
         (TOKEN, {"authorization": f"Bearer {TOKEN}", "host": "ads.example.com"}, None),
     ],
@@ -160,6 +168,36 @@ def test_command_serves_until_interrupted(host, token, monkeypatch, capsys) -> N
     assert capsys.readouterr().out == f"http://{host}:{port}/mcp\n"
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_write_under_way_ends_before_the_command(mode, tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv("ADCLIENT_MCP_TOKEN", raising=False)
+    (tmp_path / "policy.toml").write_text('accounts = ["account_b204"]')
+    port, fake, seen = free_port(), FakeAdService(), []
+    fake.faults.add(Fault.slow(1))
+
+    def interrupt() -> None:
+        while not fake.requests:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def write() -> None:
+        with anyio.from_thread.start_blocking_portal() as portal:
+            portal.call(wait_for, port)
+        Thread(target=interrupt, daemon=True).start()
+        url = f"http://127.0.0.1:{port}/mcp"
+        seen.append(used(url, "beta_pause_campaign", mode=mode, **CAMPAIGN)[1])
+
+    user = Thread(target=write, daemon=True)
+    ledger, policy = tmp_path / "drafts.db", tmp_path / "policy.toml"
+    with fake.as_environment():
+        user.start()
+        arguments = ["--http", str(port), "--policy", str(policy), "--ledger", str(ledger)]
+        assert main(["mcp", *arguments, "--new-ledger", "--writes"]) == 130
+        user.join(10)
+    assert [text[:6] for text in seen] == ["Staged"]
+    assert [entry.state for entry in SQLiteLedger(ledger).entries()] == ["staged"]
+
+
 async def wait_for(port: int) -> None:
     with anyio.fail_after(30):
         while True:
@@ -189,10 +227,14 @@ def test_command_ends_though_a_client_is_connected() -> None:
         (["--http", "65536"], 2, "--http must be a port from 0 to 65535"),
         (["--http", "0", "--host", "::"], 2, "--host :: is not this machine alone: set ADCLIENT_"),
         (["--http", "0", "--host", "no.invalid"], 2, "--host no.invalid is not this machine"),
+        (["--host", "0.0.0.0"], 2, "--host needs --http"),
+        (["--http", "0", "two words"], 2, "ADCLIENT_MCP_TOKEN must be one word"),
+        (["--http", "0", "Bearer x"], 2, "ADCLIENT_MCP_TOKEN must be one word"),
     ],
 )
-def test_wrong_address_is_refused(arguments, code, complaint, monkeypatch, capsys) -> None:
-    monkeypatch.delenv("ADCLIENT_MCP_TOKEN", raising=False)
+def test_wrong_address_or_token_is_refused(arguments, code, complaint, monkeypatch, capsys) -> None:
+    token = arguments.pop() if " " in arguments[-1] else ""
+    monkeypatch.setenv("ADCLIENT_MCP_TOKEN", token)
     try:
         found = main(["mcp", "--account", "a", *arguments])
     except SystemExit as refused:
