@@ -226,7 +226,10 @@ _P = TypeVar("_P", bound=Policy)
 def merged(policy: _P, account_id: str) -> _P:
     """The policy as it applies to one account, even if it does not allow it."""
     own = (policy.account or {}).get(account_id, Policy())
-    rules = own._rules() | {"accounts": (account_id,), "drafts_per_day": policy.drafts_per_day}
+    rules: dict[str, Any] = {"accounts": (account_id,)}
+    for rule in ("operations", "fields", "change_at_most", "no_repeat_within"):
+        if (value := getattr(own, rule)) is not None:
+            rules[rule] = value
     if own.money is not None:
         rules["money"] = {**(policy.money or {}), **own.money}
     return attrs.evolve(policy, account=policy.account and {account_id: own}, **rules)
