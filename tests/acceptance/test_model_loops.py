@@ -38,9 +38,12 @@ SUMMARIES = [
 
 
 @contextmanager
-def replayed(name: str) -> Iterator[tuple[str, list[tuple[str, dict[str, object]]]]]:
+def replayed(
+    name: str, **of_last: str
+) -> Iterator[tuple[str, list[tuple[str, dict[str, object]]]]]:
     """A vendor's service that sends what is recorded; its URL, and the paths and bodies it got."""
-    responses = iter(json.loads((RECORDED / name).read_text("utf-8")))
+    *others, last = json.loads((RECORDED / name).read_text("utf-8"))
+    responses = iter([*others, last | of_last])
     received = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -117,6 +120,14 @@ def test_loop_for_anthropic(tmp_path) -> None:
             summaries.append(result["summary"])
     assert_summaries(summaries, SUMMARIES)
     assert turns[0]["content"][0]["signature"]  # thinking goes back as it was
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
+def test_answer_of_anthropic_that_is_cut_is_shown_as_such(reason, tmp_path) -> None:
+    with replayed("anthropic.json", stop_reason=reason) as (url, _):
+        keys = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "key"}
+        printed = run("with_anthropic.py", FakeAdService(token="secret"), tmp_path, **keys)
+    assert printed.startswith(f"Not finished ({reason}): {ANSWER}")
 
 
 def test_loop_for_openai(tmp_path) -> None:
