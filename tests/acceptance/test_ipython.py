@@ -97,7 +97,7 @@ def test_class_with_a_public_module_name_shows_no_wrong_source(shell, name) -> N
 # Completion.
 
 
-CLIENT = "alpha beta delta from_service gamma preview with_options"
+CLIENT = "alpha beta delta from_service gamma over_accounts preview with_options"
 ALPHA = "explain_objectives update_campaign_budget update_campaign_targeting update_creative"
 PAGE = "collect data extra items next pages progress response"
 TABLES = "to_arrow to_dict to_pandas to_polars to_records typed"
