@@ -20,7 +20,7 @@ from adclient import AdClient, AdClientError, AsyncAdClient, RetryPolicy, Shared
 from adclient.ledger import open_ledger
 
 PRELOADED = ["gate_service", "adclient._sync.engine", "adclient._async.engine"]
-PRELOADED += ["adclient._http.pool", "adclient._http.async_pool", "adclient.ledger.gate_file"]
+PRELOADED += ["adclient._http.pool", "adclient._http.async_pool", "adclient.ledger.gate_sqlite"]
 PAGE = json.dumps({"data": [], "page": {"next": None}}).encode()
 
 
@@ -30,24 +30,17 @@ class RecordingService:
 
     delay: float = 0.0
     refuses: int | None = None
-    hangs: bool = False
     arrivals: list[float] = attrs.field(factory=list)
     accounts: Counter = attrs.field(factory=Counter)
-    most_at_once: int = 0
     url: str = ""
-    _at_once: int = 0
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def answer(self, account_id: str) -> tuple[int, dict[str, str]]:
         with self._lock:
             self.arrivals.append(time.time())
             self.accounts[account_id] += 1
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
             is_refused = len(self.arrivals) == self.refuses
-        time.sleep(60 if self.hangs else self.delay)
-        with self._lock:
-            self._at_once -= 1
+        time.sleep(self.delay)
         return (429, {"Retry-After": "1"}) if is_refused else (200, {})
 
 
@@ -97,17 +90,16 @@ class Reader:
     calls: int = 5
     timeout: float = 30.0
     retry: RetryPolicy = attrs.field(factory=RetryPolicy)
-    caps: dict = attrs.field(factory=dict)
+    per_second: float | None = None
 
     def run(self, ready: Connection) -> None:
         """Say that it is ready, wait for a start, and send the names of the errors."""
-        gate = SharedGate(open_ledger(self.where), **self.caps)
+        gate = SharedGate(open_ledger(self.where), per_second=self.per_second)
         client_class = AsyncAdClient if self.is_async else AdClient
         client = client_class(self.url, gate=gate, timeout=self.timeout, retry=self.retry)
         ready.send(None)
         ready.recv()
         ready.send(anyio.run(self._read, client))
-        gate.close()
 
     async def _read(self, client: AdClient | AsyncAdClient) -> list[str]:
         errors: list[str] = []

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import format_exception_only
@@ -87,3 +88,12 @@ def write_log(level: int, line: str) -> None:
     # A filter or handler of the program may raise as well.
     with suppress(Exception):
         log.log(level, "%s", line)
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Log and issue a warning, whose text may contain any characters."""
+    text = one_line(text, 600)
+    write_log(logging.WARNING, text)
+    # A program that turns warnings into errors must not lose the draft or the response.
+    with suppress(Warning):
+        warnings.warn(text, category, stacklevel=2)

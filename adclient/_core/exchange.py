@@ -2,8 +2,8 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ACQUIRE      get credentials, a slot, and the leave of a shared gate; the engine sends back
-                 None, a Failure if too late, or the seconds that the gate asks to wait
+    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
+    ASK          ask the shared gate; the engine sends back None, the seconds to wait, or a Failure
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
@@ -45,10 +45,12 @@ class Step(Enum):
     """The next step of an engine."""
 
     ACQUIRE = "acquire"
+    ASK = "ask"
     SEND = "send"
 
 
 ACQUIRE: Final = Step.ACQUIRE
+ASK: Final = Step.ASK
 SEND: Final = Step.SEND
 
 _LONG_WAIT = 0.5  # seconds: waits for a shared gate that are reported
@@ -61,6 +63,7 @@ class Exchange(Generic[R]):
 
     __slots__ = (
         "_gate",
+        "_has_shared_gate",
         "_is_quota_used_up",
         "_is_success",
         "_may_renew_token",
@@ -95,6 +98,7 @@ class Exchange(Generic[R]):
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
         may_renew_token: bool = False,
+        has_shared_gate: bool = False,
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
@@ -115,6 +119,7 @@ class Exchange(Generic[R]):
         self.outgoing = request
         self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
         self._may_renew_token = may_renew_token
+        self._has_shared_gate = has_shared_gate
         self._is_success = self._is_quota_used_up = False
 
     def steps(self) -> Steps:
@@ -135,12 +140,13 @@ class Exchange(Generic[R]):
                 if reporter is not None:
                     reporter.retrying(self.attempts, refusal, 0.0)
                 refusal = None
-            if no_slot is not None:
-                assert isinstance(no_slot, float)
-                # A call that looks for a free place asks often.
-                if reporter is not None and no_slot > _LONG_WAIT:
-                    reporter.rate_limited(no_slot)
-                yield no_slot
+            if self._has_shared_gate and (wait := (yield ASK)) is not None:
+                if not isinstance(wait, float):
+                    assert isinstance(wait, Failure)
+                    return outcome or wait
+                if reporter is not None and wait > _LONG_WAIT:
+                    reporter.rate_limited(wait)
+                yield wait
                 continue  # the shared gate is asked again
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)

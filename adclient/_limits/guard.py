@@ -1,17 +1,14 @@
 """The policy and the ledger of a client: they admit each call, and record how each write ends."""
 
-import logging
 import time
-import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from uuid import uuid4
 
 import attrs
 
 from adclient._core.call import Call
-from adclient._core.events import write_log
+from adclient._core.events import warn
 from adclient._core.redact import one_line
 from adclient._limits import rules
 from adclient._tasks.blocking import Work
@@ -121,13 +118,13 @@ class Guard:
                 self.ledger.end(ended)
             except Exception as error:
                 what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
-                _warn(
+                warn(
                     f"{ended.operation}: the ledger could not record {what}, so its entry "
                     f"{ended.entry_id} stays unknown: {error}",
                     LedgerWarning,
                 )
             if ended.over_limit is not None:
-                _warn(
+                warn(
                     f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
                     f"dashboard: {ended.over_limit}",
                     PolicyWarning,
@@ -190,11 +187,3 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
 def _refused(operation: str, rule: str | None, reason: str | None) -> PolicyRefused:
     text = f"{operation}: {reason}; nothing was sent"
     return PolicyRefused(text, operation=operation, rule=rule or "")
-
-
-def _warn(text: str, category: type[Warning]) -> None:
-    text = one_line(text, 600)  # the id of a draft may contain any characters
-    write_log(logging.WARNING, text)
-    # A program that turns warnings into errors must not lose the draft.
-    with suppress(Warning):
-        warnings.warn(text, category, stacklevel=2)

@@ -13,7 +13,7 @@ from adclient._sync.tokens import TokenFetcher
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.exchange import ACQUIRE, ASK, SEND, Exchange
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
@@ -37,6 +37,7 @@ R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
 LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a call
+GATE_THREAD = "adclient-gate"  # not that of the ledger, which may be locked
 
 
 @attrs.define(eq=False, repr=False)
@@ -108,6 +109,7 @@ class Engine:
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
             may_renew_token=self.tokens is not None,
+            has_shared_gate=ticket is not None,
             reporter=reporter,
         )
         slot = Slot(self.limiter)
@@ -122,8 +124,6 @@ class Engine:
             raise
         finally:
             slot.release()
-            if ticket is not None:  # which an interrupted or cancelled call still holds
-                self._leave(ticket, None)
         if reporter is not None:
             reporter.end(None)
         return value
@@ -203,14 +203,18 @@ class Engine:
                     outcome = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                     for redactor in exchange.redactors:
                         outcome = redacted(outcome, redactor)
-                    if ticket is not None:
-                        self._leave(ticket, outcome)
+                    # Before the slot is released, so that no other call uses it meanwhile.
+                    if ticket is not None and (pause := ticket.pause_after(outcome)):
+                        work = ticket.pausing(pause)
+                        run_blocking(work, LONGEST_END, thread=GATE_THREAD)
+                    continue
+                if step is ASK:
+                    assert ticket is not None
+                    outcome = self._ask(ticket, exchange.time_left)
                     continue
                 slot.release()
                 if step is ACQUIRE:
                     outcome = self._acquire(exchange, slot)
-                    if outcome is None and ticket is not None:
-                        outcome = self._ask(ticket, exchange.time_left)
                 else:
                     self.clock.sleep(step)
                     outcome = None
@@ -237,17 +241,12 @@ class Engine:
 
     def _ask(self, ticket: "Ticket", left: float) -> Failure | float | None:
         """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""
-        asking = ticket.asking(left, self.options.retry.attempt_timeout, self.random())
-        if run_blocking(asking, left, ticket.leaving(None)):
+        asking = ticket.asking(left, self.random())
+        if run_blocking(asking, left, ticket.give_up, thread=GATE_THREAD):
             self.check_open()
-            return ticket.answer
+            return ticket.decision
         # A blocking call is never late here, and tracers miss the lines behind a cancellation.
         return too_late("the shared gate took the whole timeout")  # pragma: no cover
-
-    def _leave(self, ticket: "Ticket", outcome: Outcome | None) -> None:
-        """Tell the shared gate that a request is over, and of a pause, before another is sent."""
-        if ticket.has_to_leave(outcome):
-            run_blocking(ticket.leaving(outcome), LONGEST_END)
 
     def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -156,18 +156,20 @@ class BackgroundTask(Generic[T]):
 _TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
 
 
-async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None = None) -> T:
-    """Run blocking work in the thread of this event loop, in the order in which it is started.
+async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None, name: str) -> T:
+    """Run blocking work in a thread of this event loop, in the order in which it is started.
 
     If the caller is cancelled, the work still runs. With `undo`, it is dropped if it has not
     begun, and undone after it has succeeded.
     """
     try:
-        executor = _EXECUTOR.get()
+        executors = _EXECUTORS.get()
     except LookupError:
+        executors = dict[str, ThreadPoolExecutor]()
+        _EXECUTORS.set(executors)
+    if (executor := executors.get(name)) is None:
         # One thread, so that the end of a write is recorded after its reservation.
-        executor = ThreadPoolExecutor(1, "adclient-blocking")
-        _EXECUTOR.set(executor)
+        executor = executors[name] = ThreadPoolExecutor(1, name)
     call_soon, done = _into_loop(), anyio.Event()
 
     def notify(_: object) -> None:
@@ -191,8 +193,8 @@ def _call_after_success(function: Callable[[], object], ended: "Future[T]") -> N
         function()
 
 
-# One for each loop: a thread does not survive a fork, and neither does a loop.
-_EXECUTOR: RunVar[ThreadPoolExecutor] = RunVar("adclient_executor")
+# Of each loop: a thread does not survive a fork, and neither does a loop.
+_EXECUTORS: RunVar[dict[str, ThreadPoolExecutor]] = RunVar("adclient_executors")
 
 
 def _into_loop() -> Callable[[Callable[[], None]], object]:

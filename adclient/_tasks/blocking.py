@@ -9,6 +9,7 @@ def run_blocking(
     work: Work,
     seconds: float,  # noqa: ARG001 (the async one has it)
     undo: Work | None = None,
+    thread: str = "",  # noqa: ARG001
 ) -> bool:
     """Do the work, which has no timeout of its own; `undo` is called after an interrupt."""
     try:
@@ -21,8 +22,10 @@ def run_blocking(
     return True
 
 
-async def async_run_blocking(work: Work, seconds: float, undo: Work | None = None) -> bool:
-    """Do the work in a thread, one after the other in each event loop.
+async def async_run_blocking(
+    work: Work, seconds: float, undo: Work | None = None, thread: str = "adclient-blocking"
+) -> bool:
+    """Do the work in the thread of that name, one after the other in each event loop.
 
     If the time is over, or the caller is cancelled, work that has begun continues, and `undo` is
     called after it has succeeded. Work that has not begun is dropped; without `undo`, it still
@@ -36,6 +39,6 @@ async def async_run_blocking(work: Work, seconds: float, undo: Work | None = Non
     from adclient._tasks.background import run_in_thread
 
     with anyio.move_on_after(seconds):
-        await run_in_thread(work, undo)
+        await run_in_thread(work, undo, thread)
         return True
     return False

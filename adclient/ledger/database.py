@@ -6,13 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE
-from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, RowError, Transaction
 from adclient.options import check_type
+
+if TYPE_CHECKING:
+    from adclient.ledger.gate_database import GateDatabase
 
 Mode = Literal["read", "write", "create"]  # `create` writes, too
 
@@ -52,7 +54,7 @@ class LedgerDatabase(ABC):
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
     @abstractmethod
-    def __gate__(self) -> GateDatabase:
+    def __gate__(self) -> "GateDatabase":
         """Where a `SharedGate` keeps its state."""
 
     @abstractmethod

@@ -1,106 +1,100 @@
-"""Where a shared gate keeps its state: the common part of `gate_file.py` and `gate_postgres.py`."""
+"""The state of a shared gate in a database: the common part of both kinds."""
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
+from adclient._core.retry import jitter
 from adclient.errors import LedgerError
+from adclient.ledger.database import BUSY_SECONDS, LOCKED
+from adclient.ledger.entry import DEADLINE
 
-Row = Sequence[Any]
-Values = Mapping[str, str | float]
-Writes = tuple[Sequence[str], Values]
+BURST = 0.1  # seconds: what the rate allows in this time may be sent at once
+_RETRY = 0.0005  # seconds; a transaction takes less
 
 # Both databases read these statements; `:now` is the time of the database.
-TABLES = (
-    """
-    CREATE TABLE IF NOT EXISTS adclient_gate (
-        key TEXT PRIMARY KEY,
-        paused_at DOUBLE PRECISION NOT NULL,
-        paused_until DOUBLE PRECISION NOT NULL,
-        next_at DOUBLE PRECISION NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS adclient_gate_call (
-        key TEXT NOT NULL,
-        call_id TEXT NOT NULL,
-        is_sent INTEGER NOT NULL,
-        at DOUBLE PRECISION NOT NULL,
-        until DOUBLE PRECISION NOT NULL,
-        PRIMARY KEY (key, call_id)
-    )
-    """,
-)
-# When a process begins, so that rows of keys that nobody uses any more do not pile up.
-CLEAN = (
-    "DELETE FROM adclient_gate WHERE paused_until <= :now AND next_at <= :now",
-    "DELETE FROM adclient_gate_call WHERE until <= :now",
-)
-READ_PAUSE = "SELECT :now, paused_at, paused_until FROM adclient_gate WHERE key = :key"
-READ = """
-SELECT :now, coalesce(paused_at, 0), coalesce(paused_until, 0), coalesce(next_at, 0),
-    ahead, under_way
-FROM (
-    SELECT count(*) FILTER (WHERE is_sent = 0 AND at < :arrived_at) AS ahead,
-        count(*) FILTER (WHERE is_sent = 1 AND call_id <> :call_id) AS under_way
-    FROM adclient_gate_call WHERE key = :key AND at <= :now AND until > :now
-) AS calls LEFT JOIN adclient_gate ON adclient_gate.key = :key
-"""
-# A row from the future is of a clock that was set back.
-CLEAR = """
-DELETE FROM adclient_gate_call
-WHERE key = :key AND (call_id = :call_id OR until <= :now OR at > :now)
-"""
-PLACE = "INSERT INTO adclient_gate_call VALUES (:key, :call_id, :is_sent, :at, :until)"
-LEAVE = "DELETE FROM adclient_gate_call WHERE key = :key AND call_id = :call_id"
-SET_NEXT = """
-INSERT INTO adclient_gate VALUES (:key, 0, 0, :next_at)
-ON CONFLICT (key) DO UPDATE SET next_at = excluded.next_at
-"""
-PAUSE = """
-INSERT INTO adclient_gate VALUES (:key, :now, :now + :asked, 0) ON CONFLICT (key) DO UPDATE
-SET paused_at = excluded.paused_at, paused_until = excluded.paused_until
-WHERE adclient_gate.paused_until < excluded.paused_until
-    OR adclient_gate.paused_at > excluded.paused_at
-"""
+TABLE = """CREATE TABLE IF NOT EXISTS adclient_gate (
+    key TEXT PRIMARY KEY,
+    paused_at DOUBLE PRECISION NOT NULL, paused_until DOUBLE PRECISION NOT NULL,
+    reserved_at DOUBLE PRECISION NOT NULL, turn_at DOUBLE PRECISION NOT NULL
+)"""
+# One row, even if the table has none.
+READ = """SELECT :now, coalesce(max(paused_at), 0), coalesce(max(paused_until), 0),
+    coalesce(max(reserved_at), 0), coalesce(max(turn_at), 0) FROM adclient_gate WHERE key = :key"""
+WRITE = """INSERT INTO adclient_gate
+VALUES (:key, :paused_at, :paused_until, :reserved_at, :turn_at) ON CONFLICT (key) DO UPDATE
+SET paused_at = excluded.paused_at, paused_until = excluded.paused_until,
+    reserved_at = excluded.reserved_at, turn_at = excluded.turn_at"""
 
-# Connections of a parent process. To close one in a forked child could disturb the parent.
-leaked_on_purpose: list[object] = []
+
+class State(NamedTuple):
+    """The row of a key, and the time of the database.
+
+    What was written in the future is ignored: the clock was set back.
+    """
+
+    now: float
+    paused_at: float = 0.0
+    paused_until: float = 0.0
+    reserved_at: float = 0.0
+    turn_at: float = 0.0  # the last turn that was reserved
+
+    @property
+    def pause_left(self) -> float:
+        """Seconds until the pause is over; 0 or less if there is none."""
+        return self.paused_until - self.now if self.paused_at <= self.now else 0.0
+
+    def jitter(self, random: float) -> float:
+        """Seconds to wait after the pause; `random` is in [0, 1)."""
+        return random * jitter(self.paused_until - self.paused_at)
+
+    def next_turn(self, per_second: float) -> float:
+        """When the rate allows the next request, which may be sent `BURST` seconds earlier."""
+        is_first = not 0 < self.reserved_at <= self.now
+        return self.now if is_first else max(self.now, self.turn_at + 1 / per_second)
+
+
+Decide = Callable[[State], State | None]
 
 
 class GateDatabase(ABC):
-    """Keeps a connection open, which all threads of a process share.
-
-    `DEADLINE` limits the time that it waits for other users of the database.
-    """
+    """A database with the state of gates."""
 
     def __init__(self, shown: str, reason_of: Callable[[Exception], str | None]) -> None:
         self._shown = shown
-        self.reason_of = reason_of
+        self._reason_of = reason_of
 
     def __str__(self) -> str:
         return self._shown
 
-    @abstractmethod
-    def execute(self, statements: Sequence[str], values: Values) -> Row | None:
-        """Execute statements in order; the first row of the last one."""
+    def use(self, key: str, decide: Decide, end: float, *, is_read: bool = False) -> None:
+        """Keep what `decide` makes of the state of a key, in one transaction; it may be repeated.
 
-    @abstractmethod
-    def update(self, read: str, values: Values, decide: Callable[[Row], Writes]) -> None:
-        """Read a row and write what `decide` returns, in one transaction; it may be repeated."""
+        `end` is when the time for that is over, by the monotonic clock.
 
-    @abstractmethod
-    def close(self) -> None:
-        """Close the connection; the next use opens another one."""
-
-    @contextmanager
-    def errors_explained(self) -> Generator[None]:
-        """Raise a `LedgerError` in place of an error of the database."""
+        Raises:
+            LedgerError: The database cannot be used.
+        """
+        token = DEADLINE.set(end)
+        last, may_repeat = min(end, time.monotonic() + BUSY_SECONDS), True
         try:
-            yield
-        except Exception as error:
-            reason = str(error) if isinstance(error, LedgerError) else self.reason_of(error)
-            if reason is None:
-                raise
-            raise LedgerError(reason) from None
+            while True:
+                try:
+                    return self._use(key, decide, is_read)
+                except Exception as error:
+                    is_ours = isinstance(error, LedgerError)
+                    reason = str(error) if is_ours else self._reason_of(error)
+                    if reason is None:
+                        raise
+                    if time.monotonic() >= last or not (may_repeat or reason == LOCKED):
+                        raise LedgerError(reason) from None
+                    # The file may have been deleted meanwhile, or the connection closed.
+                    may_repeat = may_repeat and reason == LOCKED
+                time.sleep(_RETRY)
+        finally:
+            DEADLINE.reset(token)
+
+    @abstractmethod
+    def _use(self, key: str, decide: Decide, is_read: bool) -> None:
+        """Try once."""

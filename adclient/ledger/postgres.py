@@ -10,12 +10,13 @@ from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode
-from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
     import psycopg
+
+    from adclient.ledger.gate_database import GateDatabase
 
 _FORMAT = "adclient ledger, format 1"
 # One round trip. With READ COMMITTED, the usage is read after the wait for the lock, which all
@@ -97,7 +98,7 @@ class PostgresLedger(SQLLedger):
         shown = f"postgresql://{host}{port and ':' + port}/{database}"
         super().__init__(self._redactor.redact(shown), now)
 
-    def __gate__(self) -> GateDatabase:
+    def __gate__(self) -> "GateDatabase":
         from adclient.ledger.gate_postgres import PostgresGate
 
         return PostgresGate(self._shown, self._open, self._reason)

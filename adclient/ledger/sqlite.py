@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from adclient._core.redact import one_line
@@ -17,9 +18,11 @@ from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LOCKED, MISSING, Mode
-from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
+
+if TYPE_CHECKING:
+    from adclient.ledger.gate_database import GateDatabase
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
@@ -104,10 +107,10 @@ class SQLiteLedger(SQLLedger):
         self._file: os.stat_result | None = None  # the file that was found to be a ledger
         super().__init__(str(self._path), now)
 
-    def __gate__(self) -> GateDatabase:
-        from adclient.ledger.gate_file import GateFile
+    def __gate__(self) -> "GateDatabase":
+        from adclient.ledger.gate_sqlite import SQLiteGate
 
-        return GateFile(self._path, self.create, self._reason, self._now)
+        return SQLiteGate(self._path, self._reason, self._now)
 
     def _exists(self) -> bool:
         return self._path.exists() and self._path.stat().st_size > 0

@@ -1,0 +1,77 @@
+"""The state of a shared gate in a file beside that of a ledger.
+
+It is not in the ledger's own file, which is slower to write and must not be lost.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+
+from adclient.errors import LedgerError
+from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
+
+_APPLICATION_ID = 0x41644774  # "AdGt"
+_FIND = "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
+_CREATE = ("BEGIN IMMEDIATE", TABLE, f"PRAGMA application_id = {_APPLICATION_ID}", "COMMIT")
+_SMALLEST_PAGE = 512  # bytes
+# SQLite in a child that is forked during a transaction assumes that it has the parent's locks.
+_IN_USE = threading.RLock()
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(
+        before=_IN_USE.acquire, after_in_parent=_IN_USE.release, after_in_child=_IN_USE.release
+    )
+
+
+class SQLiteGate(GateDatabase):
+    """A file that is cheap to write, as it need not survive a power failure.
+
+    Each use opens a connection, so the file may be deleted between two of them.
+    """
+
+    def __init__(
+        self,
+        ledger: Path,
+        reason_of: Callable[[Exception], str | None],
+        now: Callable[[], datetime],
+    ) -> None:
+        # All symbolic links to a ledger lead to the same gate.
+        self._path = Path(f"{os.path.realpath(ledger)}-gate")
+        super().__init__(str(self._path), reason_of)
+        self._now = now
+
+    def _use(self, key: str, decide: Decide, is_read: bool) -> None:
+        # Closing the connection rolls back what is not committed.
+        with _IN_USE, closing(self._open()) as connection:
+            if not is_read:
+                connection.execute("BEGIN IMMEDIATE")
+            values = {"key": key, "now": self._now().timestamp()}
+            state = decide(State(*connection.execute(READ, values).fetchone()))
+            if state is not None:
+                connection.execute(WRITE, {"key": key, **state._asdict()})
+                connection.execute("COMMIT")
+
+    def _open(self) -> sqlite3.Connection:
+        """Open the file, and create it if it is missing."""
+        # To close a file that SQLite uses would drop its locks, so this opens only a new one.
+        with suppress(FileExistsError):
+            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        # SQLite takes a file shorter than a page for an empty one, and overwrites it.
+        if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+            raise LedgerError("it is not an SQLite database")
+        uri = f"{self._path.as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+        try:
+            application_id, tables = connection.execute(_FIND).fetchone()
+            if application_id != _APPLICATION_ID and (application_id or tables):
+                raise LedgerError("it is an SQLite database, but not that of a gate")
+            connection.execute("PRAGMA synchronous = OFF")
+            for statement in () if application_id else _CREATE:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
