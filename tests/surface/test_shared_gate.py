@@ -441,13 +441,13 @@ async def test_locked_ledger_does_not_stop_reads(client_kind, gate, where) -> No
         with pytest.raises((LedgerError, CallTimeout)):
             await client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="c")
 
-    options = {"transport": service.transport, "gate": gate, "ledger": ledger, "timeout": 0.5}
+    options = {"transport": service.transport, "gate": gate, "ledger": ledger, "timeout": 1}
     with closing(sqlite3.connect(where, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         async with client_kind.open(**options) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(write)
             await anyio.sleep(0.05)
-            await read(client)
+            await read(client.with_options(timeout=0.3))  # before the write ends
     assert len(service.requests) == 1
 
 
