@@ -148,11 +148,12 @@ class Ticket:
             try:
                 self.database.use(self.key, decide, end, is_read=self.per_second is None)
             except LedgerError as error:
-                text = f"the shared gate in {self.database} cannot be asked"
                 if time.monotonic() < end:
-                    text = f"{self.operation}: {text}, so the request was not sent: {error}"
+                    text = f"{self.operation}: the shared gate in {self.database} cannot be asked"
+                    text += f", so the request was not sent: {error}"
                     raise LedgerError(text, operation=self.operation) from None
-                self.decision = too_late(f"{text} in time: {error}")
+                # Without the path: the reason of an error is cut where it is long.
+                self.decision = too_late(f"the shared gate cannot be asked in time: {error}")
 
         return ask
 
