@@ -119,7 +119,8 @@ def log():
     before = log.handlers[:], log.level
     log.handlers[1:] = []
     yield log
-    log.handlers[:], log.level = before
+    log.handlers[:] = before[0]
+    log.setLevel(before[1])  # which also forgets what is enabled
 
 
 PROGRAM = """
