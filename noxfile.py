@@ -82,8 +82,8 @@ def oldest(session: nox.Session) -> None:
     ]
     tools = [line for line in EXTRAS["test"] if not line.startswith("adclient[")]
     session.install("-e", ".[completion,otel,pandas,server]", *tools, *lowest)
-    # anyio before 4.15.1 leaves the socket of a cancelled connect to the garbage collector, which
-    # warns of it or of its transport, in whatever test runs then.
+    # anyio before 4.15.1 leaves the socket or transport of a cancelled connect to the garbage
+    # collector, which warns in whatever test runs then. Our own connections have no transports.
     known = [f"-Wignore:unclosed {what}:ResourceWarning" for what in ("<socket", "transport")]
     session.run(*PYTEST, "tests/core", "tests/surface", *known, *session.posargs)
 

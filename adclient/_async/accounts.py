@@ -157,7 +157,7 @@ async def _read_account(
     try:
         page = await read(account_id=account_id)
         if not isinstance(page, AsyncPage):
-            raise TypeError(f"read returned no page of the client, but: {type(page).__name__}")
+            raise TypeError(f"read must return a page of the client, not {type(page).__name__}")
         return account_id, Items(await page.collect(), account_id=account_id)
     except ConfigurationError:  # such as a closed client: each account would fail
         raise

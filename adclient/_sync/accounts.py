@@ -155,7 +155,7 @@ def _read_account(
     try:
         page = read(account_id=account_id)
         if not isinstance(page, Page):
-            raise TypeError(f"read returned no page of the client, but: {type(page).__name__}")
+            raise TypeError(f"read must return a page of the client, not {type(page).__name__}")
         return account_id, Items(page.collect(), account_id=account_id)
     except ConfigurationError:  # such as a closed client: each account would fail
         raise

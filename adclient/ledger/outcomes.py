@@ -153,8 +153,8 @@ class Reading:
             return outcome(state="seen live", text="seen live")
         where = f" ({path})" if change.within else ""
         later = [other for other in self._later[target, change.key] if other[0].at > entry.at]
-        # A null before may also mean that the service does not tell. What a later draft has found
-        # before it was live.
+        # A null before may also mean that the service hides the value. If a later draft has the
+        # value after this change as its own before, this change was live.
         was_live = any(_comparable(other.before) == after for _, other in later)
         if before in (now, None, MISSING) and not was_live:
             days = (self._now - entry.at).days

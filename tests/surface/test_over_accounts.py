@@ -264,7 +264,7 @@ def exhausted_async(**_):
         (lambda **_: 1 / 0, ZeroDivisionError, "zero"),
         (lambda **_: sys.exit(3), SystemExit, "3"),
         (lambda **_: pytest.fail("no exception"), pytest.fail.Exception, "no exception"),
-        (lambda **_: [], TypeError, "returned no page|await"),
+        (lambda **_: [], TypeError, "must return a page|await"),
         (exhausted, RuntimeError, "StopIteration"),
         (exhausted_async, (RuntimeError, StopAsyncIteration), "StopAsyncIteration|^$"),
         (lambda: None, TypeError, "account_id"),
@@ -281,7 +281,7 @@ async def test_awaitable_of_something_else_than_a_page_is_named(client_kind) -> 
     async with client_kind.open(transport=Accounts()) as client:
         listing = client.beta.list_campaigns
         accounts = client.over_accounts(lambda **given: listing(**given).collect(), ["x", "y"])
-        await fails(walk(accounts), TypeError, "read returned no page of the client, but: Items")
+        await fails(walk(accounts), TypeError, "read must return a page of the client, not Items")
 
 
 @sync_and_async
