@@ -2,12 +2,12 @@
 
 import argparse
 import signal
-import socket
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from adclient._command import connection
 from adclient._command.ledger import add_ledger, opened
+from adclient._http.listening import address_of, listen
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.ledger.sql import SQLLedger
@@ -102,12 +102,10 @@ async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger 
 async def _serve_http(app: "ASGIApp", host: str, port: int) -> None:
     import uvicorn
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listening:
+    with listen(host, port) as listening:
         # A client may keep a connection open for as long as it runs.
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
         server = uvicorn.Server(config)
         signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
-        shown = f"[{host}]" if ":" in host else host
-        print(f"http://{shown}:{listening.getsockname()[1]}/mcp", flush=True)
+        print(f"{address_of(listening)}/mcp", flush=True)
         await server.serve([listening])

@@ -5,6 +5,7 @@ import signal
 from urllib.parse import urlsplit
 
 from adclient._display.extras import needs
+from adclient._http.listening import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve the fake until Ctrl-C; the exit code."""
     with needs("server"):
         from adclient.testing.server.app import create_app
-        from adclient.testing.server.uvicorn_server import address_of, listen, server_of
+        from adclient.testing.server.uvicorn_server import server_of
     host = f"[{options.host}]" if ":" in options.host else options.host
     if not is_loopback(f"//{host}") and not options.expose:
         raise ConfigurationError(

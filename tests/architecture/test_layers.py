@@ -48,7 +48,7 @@ LAYERS = {
     "doctor": BASE | {"_core", "_http", "_service", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_command", "_core", "_service", "_tables", "__init__", "doctor", "ledger", "mcp"}
+    | {"_command", "_core", "_http", "_service", "_tables", "__init__", "doctor", "ledger", "mcp"}
     | {"plan", "policy"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__", "plan"},

@@ -16,7 +16,7 @@ from cases import each_case
 
 from adclient import AdClient, NotFound, RetryPolicy
 from adclient._command import main
-from adclient.testing.server.uvicorn_server import listen
+from adclient._http.listening import listen
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "adclient", "fake"]

@@ -28,6 +28,7 @@ from adclient import (
 from adclient._core import jsontext
 from adclient._core.operations import OPERATIONS
 from adclient._core.response import Failure, RawResponse
+from adclient._http.listening import listen
 from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import create_app, serving
 
@@ -313,3 +314,13 @@ except ImportError as error:
 def test_root_redirects_to_the_approval_page(url) -> None:
     answer = httpx.get(url)
     assert (answer.status_code, answer.headers["location"]) == (307, "approval")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_response_does_not_wait_for_an_acknowledgement_of_its_head(host) -> None:
+    with (
+        listen(host, 0) as listening,
+        socket.create_connection(listening.getsockname()[:2]) as _,
+        listening.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

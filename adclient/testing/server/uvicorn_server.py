@@ -1,7 +1,6 @@
 """Serving a fake over HTTP on this machine."""
 
 import asyncio
-import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Thread
@@ -11,6 +10,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from adclient._http.listening import address_of, listen
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.app import create_app
 from adclient.testing.server.bridge import DROP
@@ -23,18 +23,6 @@ class _DroppableProtocol(H11Protocol):
         """Keep the way to drop this connection."""
         super().connection_made(cast("asyncio.Transport", transport))
         self.app_state: dict[str, object] = {**self.app_state, DROP: transport.close}
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 is any free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=2048)
-
-
-def address_of(listening: socket.socket) -> str:
-    """The URL of a listening socket."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextmanager
