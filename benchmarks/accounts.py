@@ -4,8 +4,9 @@
 
 Each account has three pages. The services run in processes of their own: the fake over HTTP, and a
 replay of its responses, because the fake takes longer for a request than our client. So the figures
-that matter are the ratio of requests a second with the replay, and the ratio of processor time. At the end, it shows the peak memory that fresh processes needed beyond their start,
-for as many accounts and for ten times as many.
+that matter are the ratio of requests a second with the replay, and the ratio of processor time. At
+the end, it shows the peak memory that fresh processes needed beyond their start, for as many
+accounts and for ten times as many.
 """
 
 import argparse
