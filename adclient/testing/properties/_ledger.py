@@ -1,0 +1,86 @@
+"""A ledger in memory, which notes the latest state of each entry."""
+
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from threading import RLock
+from typing import Any, NoReturn
+
+import attrs
+
+from adclient._tables.items import Items
+from adclient.errors import ConfigurationError
+from adclient.ledger.database import Mode
+from adclient.ledger.entry import Entry
+from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
+from adclient.ledger.sqlite import SQLiteLedger
+
+
+@attrs.frozen
+class _Connection:
+    """The only connection to a database in memory, which stays open."""
+
+    database: sqlite3.Connection
+
+    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Any:
+        return self.database.execute(sql, values)
+
+    def close(self) -> None:
+        self.database.rollback()
+
+
+@attrs.frozen
+class _NotingTransaction(Transaction):
+    latest: dict[str, Entry]
+
+    def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
+        entry = super().append(event, entry, before)
+        self.latest[entry.entry_id] = entry
+        return entry
+
+
+class MemoryLedger(SQLiteLedger):
+    """A ledger in memory, as fast as a check with thousands of writes needs it.
+
+    `latest` has its entries by their ids, and `read` the ids of those that `unknown` has returned.
+    If `is_dead`, the process that uses it was killed: it records no end.
+    """
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__("never-created.db", now=now)
+        self._shown = "in memory"
+        self._lock = RLock()
+        self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        for statement in SCHEMA:
+            self._database.execute(statement)
+        self.latest: dict[str, Entry] = {}
+        self.read: set[str] = set()
+        self.is_dead: bool = False
+
+    def end(self, entry: Entry) -> None:
+        if not self.is_dead:
+            super().end(entry)
+
+    def unknown(self) -> Items[Entry]:
+        entries = super().unknown()
+        self.read |= {entry.entry_id for entry in entries}
+        return entries
+
+    def __gate__(self) -> NoReturn:
+        problem = "the ledger of check_job is in memory: make a SharedGate of another one"
+        raise ConfigurationError(problem, argument="ledger")
+
+    @contextmanager
+    def _transaction(self, mode: Mode) -> Generator[Transaction]:
+        with self._lock, super()._transaction(mode) as transaction:
+            yield _NotingTransaction(transaction.connection, transaction.now, self.latest)
+
+    def _exists(self) -> bool:
+        return True
+
+    def _connect(self, mode: Mode) -> _Connection:
+        return _Connection(self._database)
+
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
+        connection.execute("BEGIN")

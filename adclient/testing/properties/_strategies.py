@@ -1,0 +1,228 @@
+"""Strategies for what a job meets: accounts, changes of them, faults, and profiles."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from adclient._display.extras import needs
+from adclient.models import JSON
+from adclient.testing._accounts.account import FakeAccount, Items
+from adclient.testing._accounts.state import Platform
+from adclient.testing._faults.fault import Fault
+from adclient.testing._profile import Profile
+
+with needs("hypothesis"):
+    from hypothesis import strategies as st
+    from hypothesis.strategies import SearchStrategy
+
+_NAMES = ("Spring", "Été · 春", "A name with 'quotes', \"more\" and a comma", "x" * 200)
+_COUNTRIES = ("US", "DE", "JP")
+# Those whose responses a service can send: where it takes a write, no status denies that.
+_FAULTS = (
+    Fault.dropped(taken=True),
+    Fault.dropped(),
+    Fault.no_response(taken=True),
+    Fault.no_response(),
+    Fault.refused(),
+    Fault.status(503, taken=True),
+    Fault.status(500),
+    Fault.status(429, headers={"Retry-After": "2"}),
+    Fault.slow(40),
+    Fault.slow_body(40),
+    Fault.redirect(),
+    *map(Fault.in_body, ("cut", "stalled", "wrong_length", "broken_gzip", "not_json", "not_utf8")),
+    *map(Fault.in_body, ("wrong_shape", "error_object", "duplicate_keys")),
+    *map(Fault.in_page, ("same_next", "empty_page", "next_missing", "data_null")),
+)
+
+
+def accounts(
+    account_id: str | None = None, *, platform: Platform | None = None
+) -> SearchStrategy[FakeAccount]:
+    """Generate accounts of the fake, each with up to three items of each kind.
+
+    The ids of the items are `campaign_1`, `campaign_2`, `creative_1`, `ad_1`, `keyword_1`,
+    `asset_group_1` and so on, so a job may name them; any of them may be missing.
+
+    Args:
+        account_id: The id of every account; None for any.
+        platform: The platform of every account; None for accounts of all four.
+
+    Returns:
+        A strategy of accounts.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.properties import accounts
+        >>> from hypothesis import given
+        >>> @given(accounts("account_1"))
+        ... def test_campaigns_are_counted(account):
+        ...     client = FakeAdService(accounts=[account]).client()
+        ...     listed = client.beta.list_campaigns(account_id="account_1")
+        ...     assert len(list(listed)) == len(account.campaigns)
+        >>> test_campaigns_are_counted()
+    """
+    ids = (
+        st.integers(1, 9999).map("account_{}".format) if account_id is None else st.just(account_id)
+    )
+    return st.builds(_account, ids, st.just(platform), _DRAWN, _DRAWN, _DRAWN)
+
+
+# A status, a name and an amount of each of some items.
+_DRAWN = st.lists(
+    st.tuples(
+        st.sampled_from(("ENABLED", "PAUSED")), st.sampled_from(_NAMES), st.integers(20, 500)
+    ),
+    max_size=3,
+)
+
+
+def _account(
+    account_id: str,
+    platform: Platform | None,
+    campaigns: list[tuple[str, str, int]],
+    ads: list[tuple[str, str, int]],
+    keywords: list[tuple[str, str, int]],
+) -> FakeAccount:
+    listed = [
+        {**item, "daily_budget": amount, "targeting": {"countries": ["US"]}}
+        for item, (_, _, amount) in zip(_items("campaign", campaigns), campaigns, strict=True)
+    ]
+    terms = [
+        {**item, "text": f"keyword {number}", "cpc_bid": 1.5}
+        for number, item in enumerate(_items("keyword", keywords), 1)
+    ]
+    objective = {"id": "objective_1", "name": "Sales", "status": "ENABLED"}
+    return FakeAccount(
+        account_id,
+        platform=platform,
+        campaigns=listed,
+        ads=_items("ad", ads),
+        creatives=_items("creative", ads),
+        keywords=terms,
+        asset_groups=[
+            {**item, "search_themes": ["shoes"]} for item in _items("asset_group", campaigns)
+        ],
+        reads={
+            "alpha.explain_objectives": [{**objective, "campaigns": listed}],
+            "beta.detect_creative_fatigue": _items("creative", ads),
+            "delta.analyze_wasted_spend": terms,
+        },
+    )
+
+
+def _items(kind: str, drawn: list[tuple[str, str, int]]) -> list[dict[str, JSON]]:
+    return [
+        {"id": f"{kind}_{number}", "name": name, "status": status}
+        for number, (status, name, _) in enumerate(drawn, 1)
+    ]
+
+
+def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
+    """Generate writes to an account that the fake stages, each as a change of a plan.
+
+    Args:
+        account: The account, as `accounts` makes them or one of your own. Only items with an `id`
+            are changed; keywords need a `text`.
+
+    Returns:
+        A strategy of changes: each has `call`, the name of the write, and its arguments.
+
+    Examples:
+        >>> from adclient import Plan, SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.properties import accounts, changes
+        >>> from hypothesis import given, strategies as st
+        >>> @given(accounts("account_1").flatmap(lambda a: st.tuples(st.just(a), changes(a))))
+        ... def test_plan_allows_the_change(drawn):
+        ...     account, change = drawn
+        ...     report = FakeAdService(accounts=[account]).rehearse(Plan.of("p", [change]))
+        ...     assert report.changes[0].verdict == "allowed"
+    """
+    budgets, account_id = st.integers(1, 1000), st.just(account.id)
+    fields = st.fixed_dictionaries({"name": st.sampled_from(_NAMES)})
+    targeting = st.fixed_dictionaries(
+        {"countries": st.lists(st.sampled_from(_COUNTRIES), min_size=1, max_size=3, unique=True)}
+    )
+
+    def one_of(items: Items, key: str = "id") -> SearchStrategy[str]:
+        values = [str(item[key]) for item in items if key in item]
+        return st.sampled_from(values) if values else st.nothing()
+
+    def write(name: str, **arguments: SearchStrategy[object]) -> SearchStrategy[Mapping[str, JSON]]:
+        if account.platform not in (None, name.partition(".")[0]):
+            return st.nothing()
+        drawn = {"call": st.just(name), "account_id": account_id, **arguments}
+        return cast("SearchStrategy[Mapping[str, JSON]]", st.fixed_dictionaries(drawn))
+
+    campaigns = one_of(account.campaigns)
+    texts = st.lists(one_of(account.keywords, "text"), min_size=1, max_size=3)
+    pause = st.just({"action": "PAUSE"})
+    writes = [
+        write("alpha.update_campaign_budget", campaign_id=campaigns, daily_budget=budgets),
+        write("alpha.update_campaign_targeting", campaign_id=campaigns, targeting=targeting),
+        write("alpha.update_creative", creative_id=one_of(account.creatives), fields=fields),
+        write("alpha.update_creative", fields=fields),
+        write("beta.pause_campaign", campaign_id=campaigns),
+        write("beta.create_video_campaign", fields=fields),
+        write("gamma.create_dco_ad", ad_id=one_of(account.ads), fields=fields),
+        write("gamma.create_dco_ad", fields=fields),
+        write("gamma.create_image_campaign", fields=fields),
+        write("delta.update_keyword", keywords=texts, fields=pause),
+        write("delta.update_keyword", keywords=st.just(["running shoes"])),
+        write("delta.remove_auto_search_themes"),
+    ]
+    return st.one_of(writes)
+
+
+def faults() -> SearchStrategy[Fault]:
+    """Generate faults of the network and of the service that a write can meet.
+
+    They are honest: if the service processes a write, its response may get lost, break or be an
+    error 5xx, but it never denies the draft by a 4xx, which no client could find out.
+
+    Returns:
+        A strategy of faults.
+
+    Examples:
+        >>> from adclient import AdClientError
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.properties import faults
+        >>> from hypothesis import given
+        >>> @given(faults())
+        ... def test_errors_tell_if_a_draft_may_exist(fault):
+        ...     fake = FakeAdService()
+        ...     fake.faults.add(fault)
+        ...     try:
+        ...         fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+        ...     except AdClientError as error:
+        ...         assert error.outcome_unknown or not fake.drafts
+        >>> test_errors_tell_if_a_draft_may_exist()
+    """
+    return st.sampled_from(_FAULTS)
+
+
+def profiles() -> SearchStrategy[Profile]:
+    """Generate profiles of working services, which differ in errors, continuations and limits.
+
+    Returns:
+        A strategy of profiles, all of them without the rules of `business_rules`.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.properties import profiles
+        >>> from hypothesis import given
+        >>> @given(profiles())
+        ... def test_all_campaigns_are_read(profile):
+        ...     client = FakeAdService(profile=profile, page_size=10).client()
+        ...     assert len(list(client.beta.list_campaigns(account_id="account_b204"))) == 26
+        >>> test_all_campaigns_are_read()
+    """
+    errors = ("error_object", "problem", "detail", "fastapi", "html", "empty", "truncated")
+    return st.builds(
+        Profile,
+        errors=st.sampled_from(errors),
+        continuation=st.sampled_from(("text", "number", "url", "absolute_url", "object", "none")),
+        latency=st.sampled_from((0.0, 0.5)),
+        requests_a_minute=st.sampled_from((None, 120)),
+        two_reviewers=st.booleans(),
+    )
