@@ -5,7 +5,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
@@ -40,7 +40,15 @@ _KILLED = [
     for number in (1, 2)
     for taken in (True, False)
 ]
-_MET = [("write", 1), ("write", 2), ("read", 1), ("read", 2), ("write", 3)]
+_MET: list[tuple[Literal["read", "write"], int]] = [
+    *(("write", number) for number in (1, 2, 3)),
+    *(("read", number) for number in (1, 2)),
+]
+# One draw for each step is quick. Shrinking goes to the left, and None removes a step. A tuple is
+# the request of a call that meets a fault.
+_STEP = st.sampled_from(
+    [None, *[JobCall()] * 4, *EVENTS, *["settle the ledger"] * 2, *_KILLED, *_MET]
+)
 
 
 def check_job(
@@ -141,21 +149,23 @@ def check_job(
         steps=_steps(faults or strategies.faults()),
     )
     settings = settings or hypothesis.settings(max_examples=200, deadline=None)
-    # Its blob fits a decorator of `run`, which nobody can decorate.
-    check = hypothesis.settings(settings, print_blob=False)(given(run))
+    # A blob is for a decorator of `run`, and an explanation, which takes long, is of its lines.
+    phases = [phase for phase in settings.phases if phase is not hypothesis.Phase.explain]
+    check = hypothesis.settings(settings, print_blob=False, phases=phases)(given(run))
     with asyncio.Runner() as runner, warnings.catch_warnings():
         # The warning names a draft to reject, which is a step of its own.
         warnings.simplefilter("ignore", PolicyWarning)
         check()
 
 
-def _steps(faults: SearchStrategy[Fault]) -> SearchStrategy[list[JobCall | str]]:
-    """Lists of up to 30 steps.
-
-    A tuple is quicker to generate than a list; what shrinking removes from it becomes None.
-    """
-    events = st.sampled_from([None, *EVENTS, *["settle the ledger"] * 2])
-    calls = st.sampled_from([*[JobCall()] * 4, *_KILLED])
-    met = st.tuples(faults, st.sampled_from(_MET)).map(lambda drawn: JobCall(drawn[0], *drawn[1]))
-    step = st.one_of(events, events, calls, met)
-    return st.tuples(*[step] * _LENGTH).map(lambda drawn: [each for each in drawn if each])
+@st.composite
+def _steps(draw: st.DrawFn, faults: SearchStrategy[Fault]) -> list[JobCall | str]:
+    """Draw up to 30 steps."""
+    steps: list[JobCall | str] = []
+    for _ in range(_LENGTH):
+        step = draw(_STEP)
+        if isinstance(step, tuple):
+            steps.append(JobCall(draw(faults), *step))
+        elif step is not None:
+            steps.append(step)
+    return steps

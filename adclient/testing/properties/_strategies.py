@@ -1,6 +1,7 @@
 """Strategies for what a job meets: accounts, changes of them, faults, and profiles."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import cast
 
 from adclient._display.extras import needs
@@ -16,6 +17,8 @@ with needs("hypothesis"):
 
 _NAMES = ("Spring", "Été · 春", "A name with 'quotes', \"more\" and a comma", "x" * 200)
 _COUNTRIES = ("US", "DE", "JP")
+# Whether there is a campaign, an ad and so on, and which: one draw for each is quick.
+_PLACES = st.tuples(*[st.sampled_from([None, *product(("ENABLED", "PAUSED"), _NAMES)])] * 6)
 # Those whose responses a service can send: where it takes a write, no status denies that.
 _FAULTS = (
     Fault.dropped(taken=True),
@@ -61,60 +64,42 @@ def accounts(
         ...     assert len(list(listed)) == len(account.campaigns)
         >>> test_campaigns_are_counted()
     """
-    ids = (
-        st.integers(1, 9999).map("account_{}".format) if account_id is None else st.just(account_id)
-    )
-    return st.builds(_account, ids, st.just(platform), _DRAWN, _DRAWN, _DRAWN)
+    ids = st.integers(1, 9999).map("account_{}".format)
+    return _accounts(ids if account_id is None else st.just(account_id), platform)
 
 
-# A status, a name and an amount of each of some items.
-_DRAWN = st.lists(
-    st.tuples(
-        st.sampled_from(("ENABLED", "PAUSED")), st.sampled_from(_NAMES), st.integers(20, 500)
-    ),
-    max_size=3,
-)
-
-
-def _account(
-    account_id: str,
-    platform: Platform | None,
-    campaigns: list[tuple[str, str, int]],
-    ads: list[tuple[str, str, int]],
-    keywords: list[tuple[str, str, int]],
+@st.composite
+def _accounts(
+    draw: st.DrawFn, account_ids: SearchStrategy[str], platform: Platform | None
 ) -> FakeAccount:
-    listed = [
-        {**item, "daily_budget": amount, "targeting": {"countries": ["US"]}}
-        for item, (_, _, amount) in zip(_items("campaign", campaigns), campaigns, strict=True)
+    drawn = draw(_PLACES)
+
+    def items(kind: str, place: int, **fields: JSON) -> list[dict[str, JSON]]:
+        return [
+            {"id": f"{kind}_{number}", "name": name, "status": status, **fields}
+            for number, (status, name) in enumerate(filter(None, drawn[place : place + 3]), 1)
+        ]
+
+    campaigns = items("campaign", 0, daily_budget=100, targeting={"countries": ["US"]})
+    keywords = [
+        {**keyword, "text": f"keyword {number}"}
+        for number, keyword in enumerate(items("keyword", 3, cpc_bid=1.5), 1)
     ]
-    terms = [
-        {**item, "text": f"keyword {number}", "cpc_bid": 1.5}
-        for number, item in enumerate(_items("keyword", keywords), 1)
-    ]
-    objective = {"id": "objective_1", "name": "Sales", "status": "ENABLED"}
+    objective = {"id": "objective_1", "name": "Sales", "status": "ENABLED", "campaigns": campaigns}
     return FakeAccount(
-        account_id,
+        draw(account_ids),
         platform=platform,
-        campaigns=listed,
-        ads=_items("ad", ads),
-        creatives=_items("creative", ads),
-        keywords=terms,
-        asset_groups=[
-            {**item, "search_themes": ["shoes"]} for item in _items("asset_group", campaigns)
-        ],
+        campaigns=campaigns,
+        ads=items("ad", 3),
+        creatives=items("creative", 3),
+        keywords=keywords,
+        asset_groups=items("asset_group", 0, search_themes=["shoes"]),
         reads={
-            "alpha.explain_objectives": [{**objective, "campaigns": listed}],
-            "beta.detect_creative_fatigue": _items("creative", ads),
-            "delta.analyze_wasted_spend": terms,
+            "alpha.explain_objectives": [objective],
+            "beta.detect_creative_fatigue": items("creative", 3),
+            "delta.analyze_wasted_spend": keywords,
         },
     )
-
-
-def _items(kind: str, drawn: list[tuple[str, str, int]]) -> list[dict[str, JSON]]:
-    return [
-        {"id": f"{kind}_{number}", "name": name, "status": status}
-        for number, (status, name, _) in enumerate(drawn, 1)
-    ]
 
 
 def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
