@@ -40,9 +40,10 @@ _KILLED = [
     for number in (1, 2)
     for taken in (True, False)
 ]
-_MET: list[tuple[Literal["read", "write"], int]] = [
-    *(("write", number) for number in (1, 2, 3)),
-    *(("read", number) for number in (1, 2)),
+_MET: list[tuple[Literal["read", "write"], int, bool]] = [
+    *(("write", number, False) for number in (1, 2, 3)),
+    *(("read", number, False) for number in (1, 2)),
+    ("write", 1, True),
 ]
 # One draw for each step is quick. Shrinking goes to the left, and None removes a step. A tuple is
 # the request of a call that meets a fault.
@@ -119,7 +120,6 @@ def check_job(
     needed = [p for p in parameters if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD]
     if len(needed) not in (1, 2):
         raise ConfigurationError("job must take a client, or a client and a ledger", argument="job")
-    has_ledger = len(needed) == 2
     is_async = any(map(inspect.iscoroutinefunction, (job, type(job).__call__)))
     limits = policy or Policy()
     if accounts is None:
@@ -127,10 +127,10 @@ def check_job(
         accounts = st.tuples(*map(strategies.accounts, [*pinned, "another_account"]))
 
     def connect(service: WatchedService) -> Callable[[], object]:
-        own = {"ledger": service.ledger, "policy": limits if applies_policy else None}
-        client = service.async_client(**own) if is_async else service.client(**own)
-        given = (client, service.ledger) if has_ledger else (client,)
-        called = partial(cast("Callable[..., Any]", job), *given)
+        ledger, limit = service.ledger, limits if applies_policy else None
+        make = service.async_client if is_async else service.client
+        client = make(ledger=ledger, policy=limit)
+        called = partial(cast("Callable[..., Any]", job), *(client, ledger)[: len(needed)])
         return (lambda: runner.run(called())) if is_async else called
 
     def run(accounts: Sequence[FakeAccount], profile: Profile, steps: list[JobCall | str]) -> None:

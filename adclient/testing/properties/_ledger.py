@@ -43,8 +43,8 @@ class _NotingTransaction(Transaction):
 class MemoryLedger(SQLiteLedger):
     """A ledger in memory, as fast as a check with thousands of writes needs it.
 
-    `latest` has its entries by their ids, and `read` the ids of those that `unknown` has returned.
-    If `is_dead`, the process that uses it was killed: it records no end.
+    `read` has the ids of the entries that `unknown` has returned. If `is_dead`, the process that
+    uses it was killed: it records no end.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -54,15 +54,22 @@ class MemoryLedger(SQLiteLedger):
         self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         for statement in SCHEMA:
             self._database.execute(statement)
-        self.latest: dict[str, Entry] = {}
+        self._latest: dict[str, Entry] = {}
         self.read: set[str] = set()
         self.is_dead: bool = False
 
+    @property
+    def latest(self) -> list[Entry]:
+        """All entries as they are now, in the order of their reservations."""
+        return [*self._latest.values()]  # a copy, as other threads may add some
+
     def end(self, entry: Entry) -> None:
+        """Record the end of a write of a process that lives."""
         if not self.is_dead:
             super().end(entry)
 
     def unknown(self) -> Items[Entry]:
+        """Read the entries of unknown outcome, of which the job then knows."""
         entries = super().unknown()
         self.read |= {entry.entry_id for entry in entries}
         return entries
@@ -74,13 +81,14 @@ class MemoryLedger(SQLiteLedger):
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
         with self._lock, super()._transaction(mode) as transaction:
-            yield _NotingTransaction(transaction.connection, transaction.now, self.latest)
+            yield _NotingTransaction(transaction.connection, transaction.now, self._latest)
 
     def _exists(self) -> bool:
         return True
 
-    def _connect(self, mode: Mode) -> _Connection:
+    def _connect(self, mode: Mode) -> _Connection:  # noqa: ARG002 (there is only one)
         return _Connection(self._database)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
-        connection.execute("BEGIN")
+        if mode != "read":
+            connection.execute("BEGIN")

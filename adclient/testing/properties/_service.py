@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, Protocol
 
 import attrs
 
@@ -26,20 +26,36 @@ from adclient.testing._service import FakeAdService
 from adclient.testing.properties._ledger import MemoryLedger
 
 
+class Printer(Protocol):
+    """What Hypothesis and IPython print values with."""
+
+    def text(self, text: str) -> None:
+        """Print a text."""
+        ...
+
+
 @attrs.frozen(repr=False)
 class JobCall:
-    """A call of the job, in which one of its requests may meet a fault, or kill its process."""
+    """A call of the job, in which one of its requests may meet a fault, or kill its process.
+
+    If the fault `lasts`, all later requests of this call and of the same kind meet it, too.
+    """
 
     fault: Fault | None = None
     kind: Literal["read", "write"] = "write"
     number: int = 1
+    lasts: bool = False
     is_killed: bool = False
 
     def __repr__(self) -> str:
         if self.fault is None:
             return "call the job"
         how = "kill it after" if self.is_killed else "with"
-        return f"call the job, {how} {self.fault!r} at {self.kind} {self.number}"
+        later = " and later ones" if self.lasts else ""
+        return f"call the job, {how} {self.fault!r} at {self.kind} {self.number}{later}"
+
+    def _repr_pretty_(self, printer: Printer, _: bool) -> None:
+        printer.text(repr(self))  # otherwise Hypothesis shows all fields
 
 
 class Killed(BaseException):
@@ -89,7 +105,7 @@ class WatchedService(FakeAdService):
         self.ledger.read.clear()
         self.faults.clear()
         self._call, self._numbers = call, Counter[str]()
-        self._earlier = {*self.ledger.latest}
+        self._earlier = {entry.entry_id for entry in self.ledger.latest}
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """Handle one request of the job, and judge it."""
@@ -99,7 +115,10 @@ class WatchedService(FakeAdService):
             call, operation = self._call, operation_at(request, self.base_url)
             kind = "write" if operation is not None and operation.is_write else "read"
             self._numbers[kind] += 1
-            is_met = kind == call.kind and self._numbers[kind] == call.number
+            number = self._numbers[kind]
+            is_met = kind == call.kind and (
+                number >= call.number if call.lasts else number == call.number
+            )
             if is_met and call.fault is not None:
                 self.faults.add(call.fault)
             staged = self._server.drafts.staged
@@ -113,10 +132,10 @@ class WatchedService(FakeAdService):
 
     def unrecorded(self) -> Write | None:
         """The first write that has staged a draft and no entry in the ledger."""
-        known = {entry.draft_id for entry in self.ledger.latest.values()}
+        known = {entry.draft_id for entry in self.ledger.latest}
         unknown = Counter(
             key_of(entry)
-            for entry in self.ledger.latest.values()
+            for entry in self.ledger.latest
             if entry.is_unknown and entry.draft_id is None
         )
         for write in self.writes:
@@ -128,13 +147,14 @@ class WatchedService(FakeAdService):
 
     def ended_unknown(self) -> Iterator[Entry]:
         """The writes of this call whose outcome is unknown, and that the job has not read of."""
-        for entry_id, entry in self.ledger.latest.items():
-            if entry.state == "unknown" and entry_id not in self._earlier | self.ledger.read:
+        known = self._earlier | self.ledger.read
+        for entry in self.ledger.latest:
+            if entry.state == "unknown" and entry.entry_id not in known:
                 yield entry
 
     def draft_of(self, unknown: Entry) -> str | None:
         """The draft that a write of unknown outcome has staged; None if it has staged none."""
-        known = {entry.draft_id for entry in self.ledger.latest.values()}
+        known = {entry.draft_id for entry in self.ledger.latest}
         key = key_of(unknown)
         lost = (w.draft_id for w in self.writes if w.key == key and w.draft_id not in known)
         return unknown.draft_id or next(lost, None)
@@ -150,7 +170,7 @@ class WatchedService(FakeAdService):
         name, refusal = call.operation.full_name, rules.refusal_of(self._policy, call)
         if is_staged:
             write = self._staged(call)
-            for entry in self.ledger.latest.values():
+            for entry in self.ledger.latest:
                 is_open = entry.is_unknown and not self._is_under_way(entry)
                 if is_open and key_of(entry) == write.key and (first := self.draft_of(entry)):
                     yield f"{write} was staged twice: the outcome of {first} was unknown"
@@ -173,7 +193,7 @@ class WatchedService(FakeAdService):
         )
         key = key_of(entry)
         # The day on which the ledger counts a draft is that of its reservation.
-        entries = (e for e in self.ledger.latest.values() if self._is_under_way(e))
+        entries = (e for e in self.ledger.latest if self._is_under_way(e))
         entry = next((e for e in entries if key_of(e) == key), entry)
         return Write(self.drafts[-1].draft_id, entry, key)
 
