@@ -122,6 +122,14 @@ def httpx2() -> None:
         assert client.beta.list_campaigns(**BETA).data[0].id == "campaign_57a7"
 
 
+def hypothesis() -> None:
+    from adclient.testing.properties import check_job
+
+    read = []
+    check_job(lambda client: read.append(client.gamma.list_ads(account_id="account_1")))
+    assert read
+
+
 def mcp() -> None:
     client = {"name": "extras", "version": "1"}
     starting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
@@ -203,8 +211,8 @@ def server() -> None:
 
 
 USES = [
-    *(arrow, completion, examples, fast, httpx2, mcp, notebook, otel),
-    *(pandas, polars, postgres, server),
+    *(arrow, completion, examples, fast, httpx2, hypothesis, mcp, notebook),
+    *(otel, pandas, polars, postgres, server),
 ]
 # adclient works without these, which are imported by the caller, by httpcore, or if they are there.
 OF_CALLERS = {"examples", "fast", "httpx2", "otel"}

@@ -26,6 +26,7 @@ SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
 WITH_ALL = [
     "adclient",
     *(f"adclient.{name}" for name in ("doctor", "ledger", "mcp", "plan", "testing")),
+    "adclient.testing.properties",
 ]
 WITHOUT_ALL = [f"adclient.{name}" for name in ("errors", "hooks", "models", "policy")]
 CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]

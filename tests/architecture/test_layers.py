@@ -133,6 +133,7 @@ def test_core_and_most_of_the_doctor_do_no_io() -> None:
     assert {name for name in impure if layer_of(name) == "doctor"} <= IMPURE_IN_DOCTOR
 
 
+IN_PROPERTIES = {f"adclient.testing.properties.{name}" for name in ("_check", "_strategies")}
 MADE_OF_ARROW = {f"adclient._tables.{name}" for name in ("arrays", "columns", "infer", "table")}
 # Whose signatures name types of these libraries.
 SIGNED_WITH_TABLES = {"adclient._tables.items", "adclient._async.tables", "adclient._sync.tables"}
@@ -154,6 +155,7 @@ def graph() -> dict[str, set[str]]:
         ({"opentelemetry"}, {"adclient._telemetry.spans"}),
         ({"mcp"}, {"adclient.mcp"}),
         ({"tqdm"}, {"adclient._display.progress"}),
+        ({"hypothesis"}, IN_PROPERTIES),
         ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
     ],
 )
@@ -175,7 +177,7 @@ def test_no_import_cycles() -> None:
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
 NEVER_UNASKED |= {"adclient.testing", "adclient.doctor", "adclient._agents.tools"}
-NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2"}
+NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {
     "GET": {"data": [{"id": "a", "name": "b", "status": "c"}], "page": {"next": None}},

@@ -13,6 +13,7 @@ from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.ledger.sqlite import SQLiteLedger
+from adclient.options import check_type
 from adclient.policy import Policy, PolicyWarning
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._faults.fault import Fault
@@ -35,21 +36,19 @@ Job = (
 """A function that is called with a client, and with the ledger if it has two parameters."""
 
 _LENGTH = 30  # steps of a run
-_KILLED = [
-    JobCall(Fault.dropped(taken=taken), number=number, is_killed=True)
-    for number in (1, 2)
-    for taken in (True, False)
+# The request of a call that meets a fault, as the arguments of `JobCall` after that.
+_MET: list[tuple[Literal["read", "write"], int, bool, bool]] = [
+    ("write", 1, False, False),
+    ("write", 1, True, False),
+    ("write", 1, False, True),
+    ("write", 2, False, False),
+    ("write", 2, False, True),
+    ("write", 3, False, False),
+    ("read", 1, False, False),
+    ("read", 2, False, False),
 ]
-_MET: list[tuple[Literal["read", "write"], int, bool]] = [
-    *(("write", number, False) for number in (1, 2, 3)),
-    *(("read", number, False) for number in (1, 2)),
-    ("write", 1, True),
-]
-# One draw for each step is quick. Shrinking goes to the left, and None removes a step. A tuple is
-# the request of a call that meets a fault.
-_STEP = st.sampled_from(
-    [None, *[JobCall()] * 4, *EVENTS, *["settle the ledger"] * 2, *_KILLED, *_MET]
-)
+# One draw for most steps is quick. Shrinking goes to the left, and None removes a step.
+_STEP = st.sampled_from([None, *[JobCall()] * 5, *_MET, *EVENTS, *["settle the ledger"] * 2])
 
 
 def check_job(
@@ -63,63 +62,64 @@ def check_job(
     conventions: Conventions | None = None,
     settings: hypothesis.settings | None = None,
 ) -> None:
-    """Check that a job loses no draft, stages none twice and keeps to its limits.
+    """Check what a job does to drafts while requests fail, processes die and humans decide.
 
-    The job is called again and again, on a fake of its own in each run. Faults meet its requests,
-    its process is killed, and between its calls time passes and humans approve or reject drafts and
-    settle the ledger. After each call, these properties hold:
+    The job is called again and again, in each run on a fake of its own. Faults meet its requests,
+    its process is killed, time passes, and humans approve or reject drafts and settle the ledger.
+    After each call, these properties must hold:
 
-    1. Each draft that the service has staged has an entry in the ledger.
-    2. No write is staged again while the outcome of an equal one, by operation and arguments, is
-       unknown: the job waits until somebody has settled it.
+    1. Each draft that was staged has an entry in the ledger.
+    2. No write was staged while the outcome of an equal one was unknown. Equal are the operation
+       and the arguments.
     3. No request has reached an account that `policy.accounts` does not pin.
-    4. No request has exceeded another rule of the policy. Only `change_at_most` is not checked.
-    5. No unknown outcome is swallowed. The job raises it, as an error of its own with that cause,
-       or in a group; or returns a `PlanReport` that shows it; or settles its entry; or reads the
-       entry from `ledger.unknown()`.
+    4. No request has exceeded another rule of the policy, except `change_at_most`.
+    5. No unknown outcome is swallowed: the job raises it, as the cause or context of another error
+       or in a group if it likes; or it returns the `PlanReport` that shows it; or it settles the
+       entry, or reads it from `ledger.unknown()`.
 
-    A job may raise errors of this library. An error without one in its chain is a failure of the
-    job, and is raised. Hypothesis then looks for the shortest run that fails, and prints it.
+    Apart from that, a job may raise errors of this library. Any other error that is not raised
+    because of one is a failure of the job itself, and ends the check, as a failed `assert` does.
+    Hypothesis prints the shortest run that fails, and begins with it the next time.
 
     Args:
-        job: Your function, sync or async. It is called with a client, and with the ledger of that
-            client, a `SQLiteLedger`, if it has two parameters. `AdClient()` inside of it reaches
-            the fake as well, without a ledger. It keeps nothing between two calls, except in the
-            ledger, and does not close the client.
-        accounts: The accounts of each fake; None for `accounts` of the ids in `policy.accounts`, or
-            else `account_1` and `account_2`, and for one more, `another_account`.
-        policy: The limits; None for none, which leaves the properties 3 and 4 out.
-        applies_policy: Whether the client refuses what the policy does not allow. False checks that
-            the job does not even try.
+        job: Your function, sync or async, which is called with a client. If it needs two arguments,
+            the second is the ledger of that client. It must not close them, and may remember
+            nothing from one call to the next. `AdClient()` inside of it reaches the same fake.
+        accounts: The accounts of a fake; None for those in `policy.accounts`, or `account_1` and
+            `account_2` if it has none, and for another one, `another_account`.
+        policy: The pinned accounts and other limits; None for none.
+        applies_policy: Whether the client of the job applies the policy. If False, the job must
+            keep to it by itself.
         faults: The faults that requests meet; None for `faults()`.
         profiles: The profiles of the fakes; None for `profiles()`.
-        conventions: The conventions of service and client; None for `Conventions()`.
-        settings: Settings of Hypothesis; None for those of its profile with 200 runs, and without
-            a deadline. A run has 30 steps.
+        conventions: The conventions of the fakes; None for `Conventions()`.
+        settings: The settings of Hypothesis; None for its current profile, but with 200 runs, each
+            of 30 steps, and without a deadline.
 
     Raises:
-        AssertionError: A property does not hold; the message names the step and what was seen.
-        ConfigurationError: The job has no fitting parameters.
+        AssertionError: A property does not hold; the message names the step and the write.
+        ConfigurationError: `job` takes neither one nor two arguments, or `policy` is no policy.
 
     Examples:
         >>> from adclient import AdClient, OutcomeUnknown
         >>> from adclient.testing.properties import check_job
-        >>> from hypothesis import settings
         >>> def pause(client: AdClient) -> None:
         ...     try:
         ...         client.beta.pause_campaign(account_id="account_1", campaign_id="campaign_1")
         ...     except OutcomeUnknown:
         ...         pass
         >>> try:
-        ...     check_job(pause, settings=settings(derandomize=True, deadline=None))
+        ...     check_job(pause)
         ... except AssertionError as error:
-        ...     print(str(error).partition(" {")[0])
-        step 1, call the job, with ...
+        ...     print(str(error).partition(": ")[2])
+        the unknown outcome of beta.pause_campaign ... was swallowed: ...
     """
+    check_type("policy", policy, Policy)
     parameters = inspect.signature(job).parameters.values()
     needed = [p for p in parameters if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD]
     if len(needed) not in (1, 2):
-        raise ConfigurationError("job must take a client, or a client and a ledger", argument="job")
+        problem = "job must take a client, or a client and a ledger"
+        raise ConfigurationError(problem, argument="job")
     is_async = any(map(inspect.iscoroutinefunction, (job, type(job).__call__)))
     limits = policy or Policy()
     if accounts is None:
@@ -145,8 +145,8 @@ def check_job(
     run.__annotations__["return"] = f"{job.__module__}.{run.__name__}"
     given = hypothesis.given(
         accounts=accounts,
-        profile=profiles or strategies.profiles(),
-        steps=_steps(faults or strategies.faults()),
+        profile=strategies.profiles() if profiles is None else profiles,
+        steps=_steps(strategies.faults() if faults is None else faults),
     )
     settings = settings or hypothesis.settings(max_examples=200, deadline=None)
     # A blob is for a decorator of `run`, and an explanation, which takes long, is of its lines.
