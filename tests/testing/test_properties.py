@@ -269,7 +269,7 @@ def test_bad_job_violates_nothing_else(job, options, problem) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Run, "_problems", others)
-        check(job, **options, settings=settings(FEW, max_examples=8))
+        check(job, **options, settings=settings(FEW, max_examples=6))
 
 
 # What is reported.

@@ -112,10 +112,10 @@ def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
             are changed; keywords need a `text`.
 
     Returns:
-        A strategy of changes: each has `call`, the name of the write, and its arguments.
+        A strategy of changes, each with `call`, the name of the write, and its arguments.
 
     Examples:
-        >>> from adclient import Plan, SQLiteLedger
+        >>> from adclient import Plan
         >>> from adclient.testing import FakeAdService
         >>> from adclient.testing.properties import accounts, changes
         >>> from hypothesis import given, strategies as st
@@ -124,6 +124,7 @@ def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
         ...     account, change = drawn
         ...     report = FakeAdService(accounts=[account]).rehearse(Plan.of("p", [change]))
         ...     assert report.changes[0].verdict == "allowed"
+        >>> test_plan_allows_the_change()
     """
     budgets, account_id = st.integers(1, 1000), st.just(account.id)
     fields = st.fixed_dictionaries({"name": st.sampled_from(_NAMES)})
@@ -201,7 +202,7 @@ def profiles() -> SearchStrategy[Profile]:
         >>> @given(profiles())
         ... def test_all_campaigns_are_read(profile):
         ...     client = FakeAdService(profile=profile, page_size=10).client()
-        ...     assert len(list(client.beta.list_campaigns(account_id="account_b204"))) == 26
+        ...     assert len(list(client.beta.list_campaigns(account_id="account_b204"))) == 62
         >>> test_all_campaigns_are_read()
     """
     errors = ("error_object", "problem", "detail", "fastapi", "html", "empty", "truncated")
