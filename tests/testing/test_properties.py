@@ -106,17 +106,6 @@ def own_client(_: AdClient, ledger: SQLiteLedger) -> None:
     patient(AdClient(ledger=ledger, policy=PINNED), ledger)
 
 
-def stubborn(client: AdClient, ledger: SQLiteLedger) -> None:
-    """What a killed process does has no effect."""
-    if not ledger.unknown():
-        try:
-            client.beta.create_video_campaign(**CREATE)
-        except AdClientError:
-            raise
-        except BaseException:
-            client.beta.create_video_campaign(**CREATE)
-
-
 async def concurrent(client: AsyncAdClient, ledger: SQLiteLedger) -> None:
     if not ledger.unknown():
         create = client.beta.create_video_campaign
@@ -140,7 +129,6 @@ GOOD = [
     grouped,
     reported,
     own_client,
-    stubborn,
     concurrent,
     Job(),
 ]
@@ -223,17 +211,28 @@ def forgetful(client: AdClient, ledger: SQLiteLedger) -> None:
             raise last
 
 
+def doubling(client: AdClient, ledger: SQLiteLedger) -> None:
+    """It bypasses the ledger after a response that shows the id of the draft."""
+    if not ledger.unknown():
+        try:
+            client.beta.create_video_campaign(**CREATE)
+        except OutcomeUnknown as error:
+            if error.draft_id is not None:
+                AdClient().beta.create_video_campaign(**CREATE)
+            raise
+
+
 def planned_blindly(client: AdClient) -> None:
     planned(client)  # the report shows what is unknown
 
 
 UNRECORDED = "was staged, and the ledger has no entry of it"
 TWICE = "was staged twice: the outcome of draft_"
-ASTRAY = "has reached an account that is not pinned: account another_account is not"
+ASTRAY = "names an account that is not pinned: account another_account is not"
 SWALLOWED = "was swallowed: the job has neither raised nor settled it"
 OPEN = {"applies_policy": False}
 CAPS = Policy(accounts=["account_1"], fields=["name"], money={"daily_budget": 150})
-MONEY = "exceeded the cap money: fields.daily_budget is 151, and money allows 0 to 150"
+MONEY = "exceeds the cap money: fields.daily_budget is 151, and money allows 0 to 150"
 OWN = Policy(accounts=["account_1"], account={"account_1": Policy(drafts_per_day=2)})
 BAD = [
     (unrecorded, {}, UNRECORDED),
@@ -244,10 +243,10 @@ BAD = [
     (curious, {"policy": PINNED, **OPEN}, ASTRAY),
     (lavish, {"policy": CAPS, **OPEN}, MONEY),
     (unlimited, {"policy": CAPS}, MONEY),
-    (busy, {"policy": Policy(operations=["beta.list_*"]), **OPEN}, "exceeded the cap operations"),
-    (busy, {"policy": Policy(drafts_per_day=3), **OPEN}, "exceeded the cap drafts_per_day"),
+    (busy, {"policy": Policy(operations=["beta.list_*"]), **OPEN}, "exceeds the cap operations"),
+    (busy, {"policy": Policy(drafts_per_day=3), **OPEN}, "exceeds the cap drafts_per_day"),
     (busy, {"policy": OWN, **OPEN}, "drafts_per_day allows 2 for this account"),
-    (busy, {"policy": Policy(no_repeat_within="3h"), **OPEN}, "exceeded the cap no_repeat_within"),
+    (busy, {"policy": Policy(no_repeat_within="3h"), **OPEN}, "exceeds the cap no_repeat_within"),
     (swallowing, {}, SWALLOWED),
     (hiding, {}, SWALLOWED),
     (forgetful, {}, SWALLOWED),
@@ -258,6 +257,10 @@ BAD = [
 @each_case(("job", "options", "problem"), BAD)
 def test_bad_job_is_found(job, options, problem) -> None:
     assert problem in message_of(job, **options)
+
+
+def test_entry_with_a_draft_accounts_for_no_other_one() -> None:
+    assert UNRECORDED in message_of(doubling)
 
 
 @each_case(("job", "options", "problem"), BAD)
@@ -386,6 +389,41 @@ def test_humans_decide_and_time_passes() -> None:
     assert len(days) > 3
     settled = {("staged", "human"), ("not staged", "human")}
     assert states >= {("staged", None), ("unknown", None), ("admitted", None), *settled}
+
+
+def test_killed_process_sends_nothing_more() -> None:
+    sent = []
+
+    def job(client: AdClient, ledger: SQLiteLedger) -> None:
+        if not ledger.unknown():
+            try:
+                client.beta.create_video_campaign(**CREATE)
+            except AdClientError:
+                raise
+            except BaseException:
+                sent.append("a first one")
+                client.beta.create_video_campaign(**CREATE)
+                sent.append("another one")
+
+    check(job)
+    assert {*sent} == {"a first one"}
+
+
+def test_draft_counts_for_the_day_of_its_reservation() -> None:
+    """A client that waits until midnight, as its ledger does not know."""
+    states = []
+
+    def job(client: AdClient, ledger: SQLiteLedger) -> None:
+        states.append(len(ledger.entries(state="staged")))
+        client.with_options(timeout=90_000).beta.create_video_campaign(**CREATE)
+
+    check(
+        job,
+        policy=Policy(drafts_per_day=1),
+        faults=st.just(Fault.status(429, headers={"Retry-After": "54000"})),
+        settings=settings(FEW, max_examples=50, phases=[Phase.generate]),
+    )
+    assert max(states) > 1
 
 
 def test_draft_over_a_limit_is_settled() -> None:

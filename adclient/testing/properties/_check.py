@@ -71,8 +71,8 @@ def check_job(
     1. Each draft that was staged has an entry in the ledger.
     2. No write was staged while the outcome of an equal one was unknown. Equal are the operation
        and the arguments.
-    3. No request has reached an account that `policy.accounts` does not pin.
-    4. No request has exceeded another rule of the policy, except `change_at_most`.
+    3. No request names an account that `policy.accounts` does not pin.
+    4. No request exceeds another rule of the policy, except `change_at_most`.
     5. No unknown outcome is swallowed: the job raises it, as the cause or context of another error
        or in a group if it likes; or it returns the `PlanReport` that shows it; or it settles the
        entry, or reads it from `ledger.unknown()`.

@@ -10,7 +10,7 @@ import attrs
 
 from adclient._core.call import Call, validated
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome
+from adclient._core.response import Outcome
 from adclient._limits import rules
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest
@@ -123,8 +123,7 @@ class WatchedService(FakeAdService):
                 self.faults.add(call.fault)
             staged = self._server.drafts.staged
             outcome = super().handle(request, time_left)
-            if not isinstance(outcome, Failure) or outcome.sent:
-                self.problems += self._problems(request, self._server.drafts.staged > staged)
+            self.problems += self._problems(request, self._server.drafts.staged > staged)
             if is_met and call.is_killed:
                 self.is_killed = self.ledger.is_dead = True
                 raise Killed
@@ -160,7 +159,7 @@ class WatchedService(FakeAdService):
         return unknown.draft_id or next(lost, None)
 
     def _problems(self, request: Request, is_staged: bool) -> Iterator[str]:
-        """What a request that the service has received violates, in words."""
+        """What a request violates, in words."""
         try:
             asked = parsed(request, self.base_url, self._server.service, self._server.profile)
             names = [parameter.name for parameter in asked.operation.parameters]
@@ -178,9 +177,9 @@ class WatchedService(FakeAdService):
             refusal = refusal or rules.refusal_of_usage(self._policy, write.entry, usage)
             self.writes.append(write)
         if refusal is not None and refusal.rule in ("accounts", "account"):
-            yield f"{name} has reached an account that is not pinned: {refusal.reason}"
+            yield f"{name} names an account that is not pinned: {refusal.reason}"
         elif refusal is not None:
-            yield f"{name} has exceeded the cap {refusal.rule}: {refusal.reason}"
+            yield f"{name} exceeds the cap {refusal.rule}: {refusal.reason}"
 
     def _staged(self, call: Call[Result]) -> Write:
         """The write of the newest draft."""
