@@ -24,6 +24,7 @@ from adclient import (
 from adclient.testing import FakeAccount, Fault, Profile
 from adclient.testing.properties import check_job
 from adclient.testing.properties._run import Run
+from adclient.testing.properties._service import JobCall, WatchedService
 
 FEW = settings(max_examples=12, derandomize=True, deadline=None, phases=[Phase.generate])
 PAUSE = {"account_id": "account_1", "campaign_id": "campaign_1"}
@@ -311,8 +312,8 @@ def broken(_: AdClient) -> None:
 def asserting(client: AdClient) -> None:
     try:
         client.beta.pause_campaign(account_id="account_1", campaign_id="none")
-    except AdClientError:
-        raise AssertionError("there is always one") from None
+    except AdClientError as error:
+        raise AssertionError("there is always one") from error
 
 
 def interrupted(_: AdClient) -> None:
@@ -392,9 +393,10 @@ def test_humans_decide_and_time_passes() -> None:
 
 
 def test_killed_process_sends_nothing_more() -> None:
-    sent = []
+    sent, clients = [], []
 
     def job(client: AdClient, ledger: SQLiteLedger) -> None:
+        assert client not in clients
         if not ledger.unknown():
             try:
                 client.beta.create_video_campaign(**CREATE)
@@ -402,6 +404,7 @@ def test_killed_process_sends_nothing_more() -> None:
                 raise
             except BaseException:
                 sent.append("a first one")
+                clients.append(client)
                 client.beta.create_video_campaign(**CREATE)
                 sent.append("another one")
 
@@ -410,20 +413,15 @@ def test_killed_process_sends_nothing_more() -> None:
 
 
 def test_draft_counts_for_the_day_of_its_reservation() -> None:
-    """A client that waits until midnight, as its ledger does not know."""
-    states = []
-
-    def job(client: AdClient, ledger: SQLiteLedger) -> None:
-        states.append(len(ledger.entries(state="staged")))
-        client.with_options(timeout=90_000).beta.create_video_campaign(**CREATE)
-
-    check(
-        job,
-        policy=Policy(drafts_per_day=1),
-        faults=st.just(Fault.status(429, headers={"Retry-After": "54000"})),
-        settings=settings(FEW, max_examples=50, phases=[Phase.generate]),
-    )
-    assert max(states) > 1
+    policy = Policy(drafts_per_day=1)
+    service = WatchedService([FakeAccount("account_1")], Profile(), None, policy)
+    client = service.client(ledger=service.ledger, policy=policy, timeout=90_000)
+    service.begin(JobCall(Fault.status(429, headers={"Retry-After": "54000"})))
+    client.beta.create_video_campaign(**CREATE)
+    service.begin(JobCall())
+    client.beta.create_video_campaign(**CREATE)
+    assert [draft.created_at.day for draft in service.drafts] == [3, 3]
+    assert service.problems == []
 
 
 def test_draft_over_a_limit_is_settled() -> None:
