@@ -424,6 +424,14 @@ def test_draft_counts_for_the_day_of_its_reservation() -> None:
     assert service.problems == []
 
 
+def test_fault_that_no_request_meets_ends_with_the_call() -> None:
+    service = WatchedService([FakeAccount("account_1")], Profile(), None, Policy())
+    service.begin(JobCall(Fault.in_page("data_null")))  # a write has no page
+    service.client().beta.create_video_campaign(**CREATE)
+    service.begin(JobCall())
+    assert len(service.client().beta.list_campaigns(account_id="account_1").collect()) == 0
+
+
 def test_draft_over_a_limit_is_settled() -> None:
     settled = []
 

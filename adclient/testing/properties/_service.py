@@ -76,9 +76,8 @@ class Write:
 
 
 def key_of(entry: Entry) -> str:
-    """The same text for writes that are equal but for empty objects, which set nothing."""
-    arguments = {name: value for name, value in entry.arguments.items() if value != {}}
-    return entry.operation + json.dumps(arguments, sort_keys=True, default=str)
+    """The same text for writes with the same operation and arguments."""
+    return entry.operation + json.dumps(entry.arguments, sort_keys=True, default=str)
 
 
 class WatchedService(FakeAdService):
