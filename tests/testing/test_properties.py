@@ -42,6 +42,10 @@ def message_of(job: Callable[..., object], **options: object) -> str:
     return str(raised.value)
 
 
+def name_of(value: object) -> str:
+    return getattr(value, "__name__", type(value).__name__)
+
+
 # Good jobs.
 
 
@@ -135,7 +139,7 @@ GOOD = [
 ]
 
 
-@each_case("job", GOOD)
+@pytest.mark.parametrize("job", GOOD, ids=name_of)
 def test_good_job_passes(job) -> None:
     check(job, policy=PINNED)
 
@@ -255,7 +259,7 @@ BAD = [
 ]
 
 
-@each_case(("job", "options", "problem"), BAD)
+@pytest.mark.parametrize(("job", "options", "problem"), BAD, ids=name_of)
 def test_bad_job_is_found(job, options, problem) -> None:
     assert problem in message_of(job, **options)
 
@@ -264,7 +268,7 @@ def test_entry_with_a_draft_accounts_for_no_other_one() -> None:
     assert UNRECORDED in message_of(doubling)
 
 
-@each_case(("job", "options", "problem"), BAD)
+@pytest.mark.parametrize(("job", "options", "problem"), BAD, ids=name_of)
 def test_bad_job_violates_nothing_else(job, options, problem) -> None:
     problems = Run._problems
 
