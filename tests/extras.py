@@ -123,11 +123,17 @@ def httpx2() -> None:
 
 
 def hypothesis() -> None:
+    from hypothesis import settings
+
     from adclient.testing.properties import check_job
 
-    read = []
-    check_job(lambda client: read.append(client.gamma.list_ads(account_id="account_1")))
-    assert read
+    pages = []
+
+    def job(client: AdClient) -> None:
+        pages.append(client.gamma.list_ads(account_id="account_1"))
+
+    check_job(job, settings=settings(max_examples=5, deadline=None))
+    assert pages
 
 
 def mcp() -> None:
