@@ -1,15 +1,21 @@
 """The recipes that need DuckDB, matplotlib or FastAPI."""
 
+import os
+import socket
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import httpx
 import pytest
 from matplotlib.figure import Figure
-from pages import ROOT, run_page
+from pages import ROOT, blocks, run_page
 from pyarrow import dataset
 
 from adclient.testing import FakeAdService
+from adclient.testing.server import serving
 
 HERE = Path(__file__).relative_to(ROOT).as_posix()
 RECIPES = ROOT / "docs" / "recipes"
@@ -31,8 +37,10 @@ def test_waste_is_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     expected = {}
     for account_id in ("account_b204", "account_b7e0"):
-        campaigns = FakeAdService().client().beta.list_campaigns(
-            account_id=account_id, date_range="LAST_7_DAYS"
+        campaigns = (
+            FakeAdService()
+            .client()
+            .beta.list_campaigns(account_id=account_id, date_range="LAST_7_DAYS")
         )
         rows = [(c.extra["spend"], c.extra["roas"]) for c in campaigns]
         lost = sum(spend * (1 - roas) for spend, roas in rows if roas is not None and roas < 1)
@@ -52,3 +60,43 @@ def test_waste_is_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == pytest.approx([percent for *_, percent in expected.values()])
     assert (tmp_path / "waste.png").read_bytes().startswith(b"\x89PNG")
+
+
+APP = RECIPES / "fastapi.md"
+
+
+def test_fastapi_application_passes_its_tests(tmp_path: Path) -> None:
+    test = f"{HERE}::test_fastapi_application_passes_its_tests"
+    run_page(APP, tmp_path, FakeAdService(), runner=test)
+
+
+def test_fastapi_application_is_served(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(next(blocks(APP, "python"))[1], "utf-8")
+    [command] = [text for _, text in blocks(APP, "sh") if text.startswith("uvicorn")]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    fake = FakeAdService()
+    with (
+        serving(fake) as url,
+        subprocess.Popen(
+            [sys.executable, "-m", *command.split(), "--port", str(port)],
+            cwd=tmp_path,
+            encoding="utf-8",
+            env={**os.environ, "ADCLIENT_BASE_URL": url},
+            stderr=subprocess.PIPE,
+        ) as server,
+    ):
+        assert server.stderr is not None
+        try:
+            assert any("Uvicorn running" in line for line in server.stderr)
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}/accounts", timeout=30) as web:
+                listed = web.get("account_b204/campaigns").json()
+                refused = web.get("account_f403/campaigns")
+                staged = web.post("account_b204/campaigns/campaign_57a7/pause")
+        finally:
+            server.terminate()
+    assert len(listed) == 62
+    assert (refused.status_code, refused.json().keys()) == (403, {"detail"})
+    [draft] = fake.drafts
+    assert (staged.status_code, staged.json()["draft_id"]) == (202, draft.draft_id)
+    assert draft.status == "pending_approval"
