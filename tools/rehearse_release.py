@@ -80,7 +80,7 @@ def sbom_of(wheel: Path, python: Path) -> str:
 
 
 def follow_page(files: list[Path], version: str) -> None:
-    """Verify the files as the page says, with this repository in place of the one on the host."""
+    """Verify the files as the page shows, with this repository in place of the one on the host."""
     text = PAGE.read_text("utf-8")
     blocks = re.findall(r"::follow_page\" -->\n\n```sh\n(.*?)^```$", text, re.M | re.S)
     tag = re.compile(r"--branch v\$VERSION https://\S+")  # which the host does not have yet
