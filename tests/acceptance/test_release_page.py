@@ -52,8 +52,8 @@ def test_commands_for_the_host_name_what_is_released(tmp_path: Path) -> None:
         f"attestation verify {NAMES[0]} --repo {REPOSITORY} "
         "--predicate-type https://cyclonedx.org/bom"
     ]
-    assert "pypi:adclient-$VERSION-py3-none-any.whl" in from_pypi
-    assert f"--repository {HOMEPAGE} " in from_pypi
+    assert " verify pypi pypi:adclient-$VERSION-py3-none-any.whl " in from_pypi
+    assert f"--repository {HOMEPAGE}\n" in from_pypi
 
     provenance, sbom = (step["with"] for step in JOBS["attest"]["steps"][1:])
     assert provenance == {"subject-path": "dist/*\nsbom.cdx.json\nSHA256SUMS\n"}

@@ -68,7 +68,7 @@ def test_bot_neither_repeats_nor_approves(tmp_path: Path, monkeypatch: pytest.Mo
     )
     for text in (f"approve {drafts[1]}", f"APPROVE {drafts[1]}", f"reject {drafts[1]}"):
         bot.hear("kim", text)
-        assert chat.pop() == "I cannot do that, only a human in the dashboard can: DASHBOARD"
+        assert chat.pop() == "Only a human in the dashboard can do that: DASHBOARD"
     bot.hear("kim", "how are you?")
     bot.report()
     assert len(chat) == 3
