@@ -9,6 +9,7 @@ from adclient._service.reading import read_service
 from adclient.conform import ConformInterrupted, ConformReport, conform
 from adclient.conform._conform import TIMEOUT
 from adclient.errors import ConfigurationError
+from adclient.models import JSON
 
 CODES = EXIT_CODES | {
     0: "no check failed, and every operation that was to be checked accepted a request",
@@ -49,8 +50,11 @@ def run(options: argparse.Namespace) -> int:
     accounts: list[str] = options.account
     if file is not None and not accounts and not options.stage_drafts:
         accounts = list(read_service(file).accounts)
-    arguments = options.arguments or {}
-    if not all(isinstance(each, dict) for each in arguments.values()):
+    if options.url is None and file is None:
+        raise ConfigurationError("URL is missing: pass it, or a file with --service")
+    given: dict[str, JSON] = options.arguments or {}
+    arguments = {name: values for name, values in given.items() if isinstance(values, dict)}
+    if arguments != given:
         raise ConfigurationError("--arguments: expected an object for each operation")
     with AdClient(**connection.settings(options, timeout=None)) as client:
         try:

@@ -62,10 +62,11 @@ def check_read(run: Run, operation: Operation[Result]) -> Iterator[Found]:
     received = run.ask(operation, {})
     yield refusal("without account_id", received, is_wrong=received.is_success)
     received = run.ask(operation, {"account_id": UNKNOWN_ACCOUNT})
-    if received.is_success and not received.items:
+    if received.is_success and received.items == []:
         yield "unknown account_id", True, "no items"
     else:
-        yield refusal("unknown account_id", received, is_wrong=received.is_success)
+        is_wrong = received.is_success and received.items is not None
+        yield refusal("unknown account_id", received, is_wrong=is_wrong)
 
 
 def refusal(name: str, received: Received, *, is_wrong: bool) -> Found:
@@ -130,7 +131,7 @@ def _check_shape(listing: Listing) -> Iterator[Found]:
     if items:
         for name in ("data.id", "data.name", "data.status"):
             yield _typed(name, str, items)
-        ids = Counter(item["id"] for _, item in items if isinstance(item.get("id"), str))
+        ids = Counter(str(item["id"]) for _, item in items if item.get("id"))
         most = max(ids, key=ids.__getitem__, default="none")
         yield "distinct ids", ids[most] < 2, f"{most}: {ids[most]} of {len(items)} items"
 

@@ -43,7 +43,7 @@ class ConformReport:
     stopped: str | None = None
 
     def __getitem__(self, check: Check) -> CheckResult:
-        return next(each for each in self.results if each.check == check)
+        return {each.check: each for each in self.results}[check]
 
     @property
     def failed(self) -> tuple[CheckResult, ...]:
@@ -111,8 +111,9 @@ class ConformReport:
             if each.verdict == "not run":
                 reasons.setdefault(each.seen, []).append(each.check.operation)
         for reason, names in reasons.items():
-            operations = ", ".join(dict.fromkeys(names))
-            lines.append(f"  {'not run':<9}{len(names)} of {operations}: {reason}")
+            operations = [*dict.fromkeys(names)]
+            where = ", ".join(operations) if len(operations) < 4 else f"{len(operations)} operations"
+            lines.append(f"  {'not run':<9}{len(names)} checks of {where}: {reason}")
         where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
         title = f"{self.base_url}: {self.sent} requests, {where}"
         wrapped = [fill(each, width=_COLUMNS, subsequent_indent=" " * 13) for each in lines]
