@@ -5,8 +5,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._core.operations import OPERATIONS, Operation
-from adclient.models import Result
+from adclient._core.operations import OPERATIONS
 
 Verdict = Literal["passed", "failed", "open", "not run"]
 
@@ -91,23 +90,23 @@ _OF_A_WRITE = {
 }
 
 
-def _checks_of(operation: Operation[Result]) -> Iterator[Check]:
-    own = _OF_A_WRITE if operation.is_write else _OF_A_READ
-    for name, (section, expected) in own.items():
-        yield Check(operation.full_name, name, section, expected)
-    for parameter in operation.parameters:
-        if not operation.is_write:
-            if not parameter.required:
+def _derived() -> Iterator[Check]:
+    for operation in OPERATIONS:
+        name, is_write = operation.full_name, operation.is_write
+        for what, (section, expected) in (_OF_A_WRITE if is_write else _OF_A_READ).items():
+            yield Check(name, what, section, expected)
+        for parameter in operation.parameters:
+            if not is_write and not parameter.required:
                 expected = "200 and a collection, as it is a parameter"
-                yield Check(operation.full_name, f"with {parameter.name}", "4.2", expected)
-            continue
-        # A write without an account could reach one that nobody named.
-        if parameter.required and parameter.name != "account_id":
-            expected = "a refusal, as it is required"
-            yield Check(operation.full_name, f"without {parameter.name}", "4.1", expected)
-        expected = "a refusal, as its type is another"
-        yield Check(operation.full_name, f"{parameter.name} of another type", "4.1", expected)
+                yield Check(name, f"with {parameter.name}", "4.2", expected)
+            # A write without an account could reach one that nobody named.
+            if is_write and parameter.required and parameter.name != "account_id":
+                expected = "a refusal, as it is required"
+                yield Check(name, f"without {parameter.name}", "4.1", expected)
+            if is_write:
+                expected = "a refusal, as its type is another"
+                yield Check(name, f"{parameter.name} of another type", "4.1", expected)
 
 
-CHECKS: tuple[Check, ...] = tuple(check for each in OPERATIONS for check in _checks_of(each))
+CHECKS: tuple[Check, ...] = tuple(_derived())
 """All checks, in the order of the operations in section 4 of the interface."""

@@ -112,7 +112,9 @@ class ConformReport:
                 reasons.setdefault(each.seen, []).append(each.check.operation)
         for reason, names in reasons.items():
             operations = [*dict.fromkeys(names)]
-            where = ", ".join(operations) if len(operations) < 4 else f"{len(operations)} operations"
+            where = (
+                ", ".join(operations) if len(operations) < 4 else f"{len(operations)} operations"
+            )
             lines.append(f"  {'not run':<9}{len(names)} checks of {where}: {reason}")
         where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
         title = f"{self.base_url}: {self.sent} requests, {where}"

@@ -39,7 +39,7 @@ def public_paths() -> set[str]:
     """Each public name once, by its shortest path."""
     paths = {f"adclient.{name}" for name in adclient.__all__}
     known = [pkgutil.resolve_name(path) for path in paths]
-    for module in ("doctor", "ledger", "mcp", "plan", "testing", "testing.server"):
+    for module in ("conform", "doctor", "ledger", "mcp", "plan", "testing", "testing.server"):
         for name in import_module(f"adclient.{module}").__all__:
             if not any(
                 pkgutil.resolve_name(f"adclient.{module}.{name}") is value for value in known
