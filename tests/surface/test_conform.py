@@ -667,6 +667,12 @@ def test_argument_that_cannot_be_used_is_refused(settings, argument) -> None:
     assert caught.value.argument == argument
 
 
+def test_setting_that_cannot_be_used_is_an_error() -> None:
+    conventions = Conventions(continuation=lambda cursor: cursor)
+    with pytest.raises(ConfigurationError, match="expected a mapping"):
+        conform(small_fake().client(conventions=conventions), account_id=ACCOUNT)
+
+
 def test_client_must_be_open_and_sync() -> None:
     client = small_fake().client()
     client.close()
