@@ -5,6 +5,7 @@ from textwrap import fill
 
 import attrs
 
+from adclient._core.operations import READS
 from adclient.conform._checks import Check, CheckResult, Verdict
 from adclient.models import JSON
 
@@ -61,7 +62,7 @@ class ConformReport:
         if self.failed or self.stopped is not None:
             return 1
         for check, verdict in ((each.check, each.verdict) for each in self.results):
-            is_asked = bool(self.staged_in) or check.section == "4.2"
+            is_asked = bool(self.staged_in) or check.operation in READS
             if is_asked and check.name == "HTTP status" and verdict in ("open", "not run"):
                 return 3
         return 0

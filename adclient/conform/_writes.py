@@ -1,6 +1,6 @@
 """The checks of a write, which stage drafts in a test account."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 
 import attrs
@@ -11,7 +11,6 @@ from adclient._core.operations import (
     LIST_GAMMA_ADS,
     PAUSE_BETA_CAMPAIGN,
     Operation,
-    ParameterType,
 )
 from adclient.conform._reads import read_listing, refusal
 from adclient.conform._run import Arguments, Found, Received, Run
@@ -24,12 +23,7 @@ _GUESSES: Arguments = {
     "keywords": ["adclient conform"],
     "targeting": {"locations": ["adclient conform"]},
 }
-_OTHER_TYPES: Mapping[ParameterType, JSON] = {
-    "id": ["adclient conform"],
-    "object": "adclient conform",
-    "number": "adclient conform",
-    "texts": 7,
-}
+_OTHER_TYPE: JSON = [[7]]  # which no parameter has
 _SHOWN_BY = {"beta": LIST_BETA_CAMPAIGNS, "gamma": LIST_GAMMA_ADS}
 
 Shown = dict[str, tuple[JSON, JSON]]  # the name and status of items, by id
@@ -112,8 +106,8 @@ def _text(fields: dict[str, JSON], name: str) -> str:
 def _changes(first: Received, second: Received) -> Iterator[tuple[str, bool]]:
     """Whether the `before` of a second draft is the same, as nothing is live."""
     one, other = first.fields.get("diff"), second.fields.get("diff")
-    if isinstance(one, dict) and isinstance(other, dict) and "before" in one:
-        yield "the `before` of the next draft", one["before"] == other.get("before")
+    if isinstance(one, dict) and isinstance(other, dict) and "before" in {*one} & {*other}:
+        yield "the `before` of the next draft", one["before"] == other["before"]
 
 
 def _shown(run: Run, operation: Operation[Result], account_id: str) -> Shown | None:
@@ -131,21 +125,18 @@ def _check_refusals(
     run: Run, operation: Operation[Result], arguments: Arguments
 ) -> Iterator[Found]:
     """Check that what the interface does not allow stages no draft."""
-    by_get = attrs.evolve(
-        LIST_BETA_CAMPAIGNS,
-        namespace=operation.namespace,
-        name=operation.name,
-        path=operation.path,
-    )
+    by_get = attrs.evolve(operation, method="GET", result=LIST_BETA_CAMPAIGNS.result)
     received = run.ask(by_get, arguments)
     yield refusal("by GET", received, is_wrong="draft_id" in received.fields)
     for parameter in operation.parameters:
-        name, wrong = parameter.name, _OTHER_TYPES[parameter.type]
+        name = parameter.name
         others = {key: value for key, value in arguments.items() if key != name}
-        requests = {f"without {name}": others} if parameter.required else {}
-        requests[f"{name} of another type"] = {**others, name: wrong}
-        if name == "account_id":  # no request without the test account: it could reach another one
-            requests = {f"{name} of another type": {**others, name: [arguments[name]]}}
+        # A request without the test account could reach another one.
+        is_account = name == "account_id"
+        wrong: JSON = [arguments[name]] if is_account else _OTHER_TYPE
+        requests = {f"{name} of another type": {**others, name: wrong}}
+        if parameter.required and not is_account:
+            requests[f"without {name}"] = others
         for what, changed in requests.items():
             received = run.ask(operation, changed)
             is_wrong = received.is_success or "draft_id" in received.fields
