@@ -4,8 +4,15 @@ The checks follow from the table of operations. `conform` only reads, unless it 
 in which it may stage drafts. What the interface leaves open is reported, and fails nothing.
 """
 
-from adclient.conform._checks import CHECKS, Check, CheckResult
+from adclient.conform._checks import CHECKS, ConformCheck, ConformResult
 from adclient.conform._conform import ConformInterrupted, conform
 from adclient.conform._report import ConformReport
 
-__all__ = ["CHECKS", "Check", "CheckResult", "ConformInterrupted", "ConformReport", "conform"]
+__all__ = [
+    "CHECKS",
+    "ConformCheck",
+    "ConformInterrupted",
+    "ConformReport",
+    "ConformResult",
+    "conform",
+]

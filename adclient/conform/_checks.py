@@ -11,7 +11,7 @@ Verdict = Literal["passed", "failed", "open", "not run"]
 
 
 @attrs.frozen
-class Check:
+class ConformCheck:
     """One thing that the interface says about an operation.
 
     Attributes:
@@ -38,7 +38,7 @@ class Check:
 
 
 @attrs.frozen
-class CheckResult:
+class ConformResult:
     """The result of one check.
 
     Attributes:
@@ -48,12 +48,12 @@ class CheckResult:
         seen: What was received, or why the check was not run; without credentials.
 
     Examples:
-        >>> from adclient.conform import CHECKS, CheckResult
-        >>> print(CheckResult(CHECKS[0], "failed", "200"))
+        >>> from adclient.conform import CHECKS, ConformResult
+        >>> print(ConformResult(CHECKS[0], "failed", "200"))
         alpha.update_campaign_targeting: HTTP status: expected 201 (section 4.1); 200
     """
 
-    check: Check
+    check: ConformCheck
     verdict: Verdict
     seen: str = ""
 
@@ -90,23 +90,23 @@ _OF_A_WRITE = {
 }
 
 
-def _derived() -> Iterator[Check]:
+def _derived() -> Iterator[ConformCheck]:
     for operation in OPERATIONS:
         name, is_write = operation.full_name, operation.is_write
         for what, (section, expected) in (_OF_A_WRITE if is_write else _OF_A_READ).items():
-            yield Check(name, what, section, expected)
+            yield ConformCheck(name, what, section, expected)
         for parameter in operation.parameters:
             if not is_write and not parameter.required:
                 expected = "200 and a collection, as it is a parameter"
-                yield Check(name, f"with {parameter.name}", "4.2", expected)
+                yield ConformCheck(name, f"with {parameter.name}", "4.2", expected)
             # A write without an account could reach one that nobody named.
             if is_write and parameter.required and parameter.name != "account_id":
                 expected = "a refusal, as it is required"
-                yield Check(name, f"without {parameter.name}", "4.1", expected)
+                yield ConformCheck(name, f"without {parameter.name}", "4.1", expected)
             if is_write:
                 expected = "a refusal, as its type is another"
-                yield Check(name, f"{parameter.name} of another type", "4.1", expected)
+                yield ConformCheck(name, f"{parameter.name} of another type", "4.1", expected)
 
 
-CHECKS: tuple[Check, ...] = tuple(_derived())
+CHECKS: tuple[ConformCheck, ...] = tuple(_derived())
 """All checks, in the order of the operations in section 4 of the interface."""

@@ -7,7 +7,7 @@ from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.tracebacks import forget_frames
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
-from adclient.conform._checks import CHECKS, CheckResult
+from adclient.conform._checks import CHECKS, ConformResult
 from adclient.conform._reads import check_read
 from adclient.conform._report import ConformReport
 from adclient.conform._run import Run, StoppedError, UnsentError
@@ -134,11 +134,11 @@ def _report(run: Run, stopped: str | None) -> ConformReport:
         if operation.namespace in platforms:
             run.note(operation, ("HTTP status", False, received.text))
         run.reasons[operation.full_name] = f"no account was accepted: {received.text}"
-    results: list[CheckResult] = []
+    results: list[ConformResult] = []
     for check in CHECKS:
         reason = run.reasons.get(check.operation, stopped or "what it is part of was not received")
         found = run.results.get((check.operation, check.name), ("not run", run.redact(reason)))
-        results.append(CheckResult(check, *found))
+        results.append(ConformResult(check, *found))
     return ConformReport(
         base_url=run.engine.options.base_url,
         results=tuple(results),

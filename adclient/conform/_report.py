@@ -6,7 +6,7 @@ from textwrap import fill
 import attrs
 
 from adclient._core.operations import READS
-from adclient.conform._checks import Check, CheckResult, Verdict
+from adclient.conform._checks import ConformCheck, ConformResult, Verdict
 from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"
@@ -38,16 +38,16 @@ class ConformReport:
     """
 
     base_url: str
-    results: tuple[CheckResult, ...]
+    results: tuple[ConformResult, ...]
     sent: int
     staged_in: tuple[str, ...] = ()
     stopped: str | None = None
 
-    def __getitem__(self, check: Check) -> CheckResult:
+    def __getitem__(self, check: ConformCheck) -> ConformResult:
         return {each.check: each for each in self.results}[check]
 
     @property
-    def failed(self) -> tuple[CheckResult, ...]:
+    def failed(self) -> tuple[ConformResult, ...]:
         """The results of the checks that failed."""
         return tuple(each for each in self.results if each.verdict == "failed")
 

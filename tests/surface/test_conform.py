@@ -28,7 +28,7 @@ from adclient import (
     SQLiteLedger,
 )
 from adclient._core.response import RawResponse
-from adclient.conform import CHECKS, Check, CheckResult, ConformInterrupted, conform
+from adclient.conform import CHECKS, ConformCheck, ConformInterrupted, ConformResult, conform
 from adclient.conform._reads import MOST_PAGES, UNKNOWN_ACCOUNT
 from adclient.testing import FakeAdService, Fault, Profile
 
@@ -124,6 +124,19 @@ def test_account_with_items_is_preferred() -> None:
     fake = small_fake(accounts=[account("account_0", 0), account()])
     report = conform(fake.client(), account_id=["account_0", ACCOUNT])
     assert seen(report, f"{ADS}: data.id") == "passed: in all 5"
+
+
+def test_account_that_is_accepted_is_preferred() -> None:
+    report = conform(
+        small_fake(accounts=[account(count=0)]).client(), account_id=["account_0", ACCOUNT]
+    )
+    assert seen(report, f"{ADS}: HTTP status") == "passed: 200"
+
+
+def test_method_that_is_refused_fails_even_where_no_account_is_known() -> None:
+    name = "alpha.explain_objectives"
+    report = conform(client_of(small_fake(), replaced(name, 405)), account_id=ACCOUNT)
+    assert failed(report) == {f"{name}: HTTP status"}
 
 
 def test_settings_of_the_client_are_used(tmp_path) -> None:
@@ -646,8 +659,8 @@ def test_result_of_a_check_is_found() -> None:
     for check in CHECKS:
         assert report[check].check is check
     with pytest.raises(KeyError):
-        report[Check("gamma.list_ads", "colour", "9", "blue")]
-    assert isinstance(report[CHECKS[0]], CheckResult)
+        report[ConformCheck("gamma.list_ads", "colour", "9", "blue")]
+    assert isinstance(report[CHECKS[0]], ConformResult)
 
 
 @each_case(
