@@ -9,6 +9,7 @@ from cases import each_case
 from conform_services import ACCOUNT, ARGUMENTS, small_fake
 
 from adclient._command import main
+from adclient.conform import CHECKS
 from adclient.doctor import examine
 from adclient.testing import Fault
 
@@ -118,5 +119,6 @@ def test_page_has_options_and_exit_codes_of_the_command(capsys) -> None:
     options = set(re.findall(r"--[a-z-]+", "".join(re.findall(r"(?m)^\| (`--.*?) \|", page))))
     others = {"--help", "--save"}  # the latter is the doctor's
     assert options == set(re.findall(r"--[a-z-]+", printed)) - others
+    assert f"{len(CHECKS)} checks" in page
     codes = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
     assert codes == re.findall(r"^  (\d+) +(.*)$", printed, re.MULTILINE)
