@@ -10,7 +10,7 @@ from adclient._core.jsontext import JSONError, dumps, kind_of, loads
 from adclient._core.operations import Operation
 from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, problem_of
+from adclient._core.response import Failure, Outcome, problem_of, redacted
 from adclient._sync.engine import Engine
 from adclient.conform._checks import Verdict
 from adclient.conventions import MADE_BY_CLIENT
@@ -82,7 +82,9 @@ class Run:
     )
     _outcomes: list[Outcome] = attrs.Factory(list[Outcome])
     _failures: int = 0
-    _redactors: set[Redactor] = attrs.Factory(set[Redactor])
+    _redactors: dict[frozenset[tuple[str, str]], Redactor] = attrs.Factory(
+        dict[frozenset[tuple[str, str]], Redactor]
+    )
 
     def note(self, operation: Operation[Result], found: Found) -> None:
         """Keep the result of a check."""
@@ -93,7 +95,7 @@ class Run:
 
     def redact(self, text: str) -> str:
         """A text without the credentials that were sent, as one line."""
-        for redactor in self._redactors:
+        for redactor in self._redactors.values():
             text = redactor.redact(text)
         return one_line(text)
 
@@ -133,16 +135,15 @@ class Run:
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request by the client's own sender, and keep what it receives."""
-        own = self.engine.options.headers
-        auth = {
-            name: text
-            for name, text in request.headers.items()
-            if name not in _WITHOUT_SECRETS and own.get(name) != text
-        }
-        self._redactors.add(checked_auth(auth).redactor)
+        own = {*self.engine.options.headers.items()}
+        headers = {*request.headers.items()} - own
+        auth = frozenset(each for each in headers if each[0] not in _WITHOUT_SECRETS)
+        redactor = self._redactors.setdefault(auth, checked_auth(dict(auth)).redactor)
         self.sent += 1
-        self._outcomes.append(self.engine.sender.send(request, deadline))
-        return self._outcomes[-1]
+        outcome = self.engine.sender.send(request, deadline)
+        # Now, as a message that is cut can end within a secret.
+        self._outcomes.append(redacted(outcome, redactor))
+        return outcome
 
     def close(self) -> None:
         """Close nothing: the connections are the client's."""

@@ -130,7 +130,7 @@ def test_account_that_is_accepted_is_preferred() -> None:
     report = conform(
         small_fake(accounts=[account(count=0)]).client(), account_id=["account_0", ACCOUNT]
     )
-    assert seen(report, f"{ADS}: HTTP status") == "passed: 200"
+    assert seen(report, "beta.list_campaigns: HTTP status") == "passed: 200"
 
 
 def test_method_that_is_refused_fails_even_where_no_account_is_known() -> None:
@@ -620,6 +620,16 @@ def test_report_contains_no_credentials(settings) -> None:
     told = str(report) + report.markdown() + json.dumps(report.to_dict()) + repr(report)
     assert "hunter2" not in told
     assert "passed: 422 no ***" in seen(report, f"{BUDGET}: without campaign_id")
+
+
+def test_secret_at_the_cut_of_a_long_message_is_hidden() -> None:
+    def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
+        return RawResponse(status=500, body=b"x" * 190 + b" hunter2-s3cret")
+
+    client = client_of(small_fake(), change, token="hunter2-s3cret", max_retries=0)
+    report = conform(client, account_id=ACCOUNT)
+    assert seen(report, f"{ADS}: HTTP status").endswith(" ***")
+    assert "hunter" not in str(report)
 
 
 def test_report_is_shown_as_text_json_and_markdown() -> None:
