@@ -420,6 +420,7 @@ REFUSED += ["fields of another type", "without campaign_id", "by GET"]
         (replaced(BUDGET, 405), ["HTTP status"]),
         (replaced(BUDGET, 500), ["HTTP status"]),
         (replaced(BUDGET, 303), ["HTTP status"]),
+        (replaced(BUDGET, 200, old=422), REFUSED[:-1]),
         (replaced(BUDGET, 400, b'{"draft_id": "draft_7"}', old=422), REFUSED[:-1]),
     ],
 )
