@@ -504,8 +504,8 @@ def test_listing_that_cannot_be_read_to_its_end_shows_no_change() -> None:
     calls: Counter[str] = Counter()
 
     def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
-        calls[request.method] += 1
-        is_later = name_of(request) == ADS and calls["POST"] > 0 and "cursor=" in request.url
+        calls[name_of(request)] += 1
+        is_later = name_of(request) == ADS and calls[CREATE] > 0 and "cursor=" in request.url
         return attrs.evolve(response, status=400) if is_later else response
 
     report = checked(client_of(small_fake(), change))
