@@ -546,11 +546,13 @@ def test_dead_service_ends_the_run() -> None:
         Fault.dropped(taken=True),
     ],
 )
-def test_failure_of_one_call_fails_its_check(fault) -> None:
+def test_failure_of_single_calls_fails_their_checks(fault) -> None:
     fake = small_fake()
-    fake.faults.add(fault, operation=ADS, times=1)
+    names = ("gamma.search_targeting", ADS)  # between them, others succeed
+    for name in names:
+        fake.faults.add(fault, operation=name, times=1)
     report = conform(fake.client(max_retries=0), account_id=ACCOUNT)
-    assert failed(report) == {f"{ADS}: HTTP status"}
+    assert failed(report) == {f"{name}: HTTP status" for name in names}
     assert report.stopped is None
 
 
@@ -608,7 +610,7 @@ def test_report_contains_no_credentials(settings) -> None:
         echo = "hunter2-s3cret" in str(request.headers.values())
         text = f"no {'hunter2-s3cret' if echo else 'token'}"
         if name_of(request) == ADS:
-            return RawResponse(status=302, headers={"location": f"/{text}"})
+            return RawResponse(status=302, headers={"location": f"/{text}?session=7"})
         if response.status == 201:
             body = json.loads(response.body) | {"status": text}
             return attrs.evolve(response, body=json.dumps(body).encode())
