@@ -11,3 +11,24 @@ function mend() {
 
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 mend();
+
+// On the page for addresses that do not exist: search for the words in the address, or for others.
+const find = document.querySelector(".find");
+if (find) {
+  const [last = ""] = decodeURI(location.pathname).split("/").filter(Boolean).slice(-1);
+  find.elements.words.value = last.replace(/\.\w+$/, "").replace(/[-_]+/g, " ");
+  find.addEventListener("submit", (event) => {
+    event.preventDefault();
+    document.querySelector(".md-search__button").click();
+    search(find.elements.words.value);
+  });
+}
+
+// The theme draws its dialog in a shadow tree, a moment after it was opened.
+function search(words) {
+  const roots = [...document.body.children].map((element) => element.shadowRoot);
+  const input = roots.map((root) => root?.querySelector("dialog[open] input")).find(Boolean);
+  if (!input) return requestAnimationFrame(() => search(words));
+  input.value = words;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
