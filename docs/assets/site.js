@@ -1,15 +1,18 @@
 // What the theme lacks for keyboards and screen readers: regions that scroll take the focus, and
-// the bar of each code block is no landmark. The theme adds both while a page is read.
+// the bar of each code block is no landmark. The theme adds both while a page is read, and takes
+// the focus from code blocks when the window changes.
 function mend() {
-  for (const element of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) {
+  const scrolling = "pre > code, .md-typeset__scrollwrap";
+  for (const element of document.querySelectorAll(`:is(${scrolling}):not([tabindex])`)) {
     element.tabIndex = 0;
   }
-  for (const bar of document.querySelectorAll(".md-code__nav")) {
+  for (const bar of document.querySelectorAll(".md-code__nav:not([role=none])")) {
     bar.role = "none";
   }
 }
 
-new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+const changes = { attributeFilter: ["tabindex"], childList: true, subtree: true };
+new MutationObserver(mend).observe(document.body, changes);
 mend();
 
 // On the page for addresses that do not exist: search for the words in the address, or for others.
