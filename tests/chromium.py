@@ -51,11 +51,11 @@ def violations(
     browser.execute_script(AXE)
     return browser.execute_async_script(
         """
-        const [resultTypes, runOnly, done] = arguments;
-        axe.run({ resultTypes, runOnly }).then((results) => done(
+        const [resultTypes, rules, done] = arguments;
+        axe.run(rules ? { resultTypes, runOnly: rules } : { resultTypes }).then((results) => done(
           resultTypes.flatMap((type) => results[type]).map(({ id, nodes }) =>
             [id, nodes.map(({ html }) => html)])));
         """,
         ["violations", *more],
-        rules or [],
+        rules,
     )
