@@ -103,8 +103,8 @@ class Page:
         return output
 
     def press(self, element_id: str) -> None:
-        self.until(lambda: self.browser.find_element(By.ID, element_id))
-        self.browser.find_element(By.ID, element_id).click()
+        # The page may replace the button meanwhile, as it follows its drafts.
+        self.until(lambda: self.browser.find_element(By.ID, element_id).click() is None)
 
 
 @pytest.fixture(scope="module")
