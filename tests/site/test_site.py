@@ -190,6 +190,12 @@ def test_links_to_the_playground_are_relative(page) -> None:
     assert [link for link in links if not re.fullmatch(r"(\.\./)*(\./)?playground/", link)] == []
 
 
+def test_links_of_the_playground_lead_back_to_the_site() -> None:
+    links = document("playground/index.html").links
+    assert {"../", "../tutorial/"} < set(links)
+    assert missing("playground/index.html", links) == []
+
+
 def test_tabs_are_tabs() -> None:
     for source in (ROOT / "docs").rglob("*.md"):
         tabs = source.read_text("utf-8").count("\n/// tab |")
