@@ -41,15 +41,21 @@ def emulated(browser: webdriver.Chrome, *, width: int, scheme: str = "light") ->
     command("Emulation.setEmulatedMedia", {"features": []})
 
 
-def violations(browser: webdriver.Chrome, *more: str) -> list[object]:
-    """What axe objects to in the present page, and with `"incomplete"` what it cannot decide."""
+def violations(
+    browser: webdriver.Chrome, *more: str, rules: list[str] | None = None
+) -> list[object]:
+    """What axe objects to in the present page, and with `"incomplete"` what it cannot decide.
+
+    All its rules apply, or those that are named.
+    """
     browser.execute_script(AXE)
     return browser.execute_async_script(
         """
-        const [resultTypes, done] = arguments;
-        axe.run({ resultTypes }).then((results) => done(
+        const [resultTypes, rules, done] = arguments;
+        axe.run(rules ? { resultTypes, runOnly: rules } : { resultTypes }).then((results) => done(
           resultTypes.flatMap((type) => results[type]).map(({ id, nodes }) =>
             [id, nodes.map(({ html }) => html)])));
         """,
         ["violations", *more],
+        rules,
     )

@@ -42,6 +42,8 @@ _RESOLVER = ROOT / "tests" / "ads_example_com"
 _BLOCK = RawFencedCodeBlockLexer(re.compile(r"(?P<language>\w*).*\n"))
 # The first line of a block that is a file, such as `# plans/2026-w47.toml`.
 _FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n")
+# A comment of a page: the reader approves this draft, in the dashboard.
+_APPROVAL = re.compile(r"<!-- approve (\w+) -->")
 _TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
 
 
@@ -57,10 +59,10 @@ def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "")
     """Run a page in a folder, with a fake as https://ads.example.com.
 
     A block may be left to a test, by `<!-- skip: next "file::text in it" -->`. It is run all the
-    same if that test is the `runner`.
+    same if that test is the `runner`. `<!-- approve draft_35ea -->` is what the reader does then.
     """
-    blocks = _Blocks(folder)
-    document = Sybil([blocks.parse, SkipParser()]).parse(page)
+    blocks = _Blocks(folder, fake)
+    document = Sybil([blocks.parse, blocks.parse_approvals, SkipParser()]).parse(page)
     main = ModuleType("__main__")
     document.namespace = vars(main)
     with (
@@ -115,8 +117,9 @@ def _exists(test: str) -> bool:
 class _Blocks:
     """The blocks of one page, of whatever language."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fake: FakeAdService) -> None:
         self._folder = folder
+        self._fake = fake
         self._python = PythonEvaluator()
         self._printed = ""
         self._end: int | None = None  # of the block that printed this
@@ -127,6 +130,13 @@ class _Blocks:
             region.parsed = region.lexemes["source"]
             region.evaluator = self._evaluate
             yield region
+
+    def parse_approvals(self, document: Document) -> Iterable[Region]:
+        for found in _APPROVAL.finditer(document.text):
+            yield Region(found.start(), found.end(), found[1], self._approve)
+
+    def _approve(self, example: Example) -> None:
+        self._fake.dashboard.approve(example.parsed)
 
     def run_tests(self) -> None:
         """Run the blocks with tests, all in one process, as pytest takes a second to start."""

@@ -22,23 +22,41 @@ ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "tools" / "playground"
 STATIC = ROOT / "adclient" / "testing" / "server" / "static"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-HEADING_OR_CODE = re.compile(r"^## ([^\n]*)|^```python\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+# A heading without its number, or code and what it prints.
+HEADING_OR_CODE = re.compile(
+    r"^## (?:\d+\. )?(?P<title>[^\n]*)"
+    r"|^```python\n(?P<code>.*?)\n```(?:\n\n```text\n(?P<printed>.*?)\n```)?$",
+    re.MULTILINE | re.DOTALL,
+)
+# The step of the tutorial that has no code.
+APPROVAL = "Approve it in the browser"
 # The tutorial has its fake in a terminal; a page has no other process.
 SERVED, IN_PROCESS = (
     'from adclient import AdClient\n\nclient = AdClient("http://127.0.0.1:8765")',
     "from adclient.testing import FakeAdService\n\n"
     "service = FakeAdService()\nclient = service.client()",
 )
+STEP = """\
+<section class="part" aria-labelledby="step-{number}">
+  <h2 id="step-{number}">{number}. {title}</h2>
+{content}</section>
+"""
 EXAMPLE = """\
-  {heading}<form>
+  <form>
     <textarea name="code" aria-label="Example {number}" spellcheck="false">
 {code}</textarea>
-    <div class="buttons">
+    {expected}<div class="buttons">
       <button class="confirm">Run<span class="unseen"> example {number}</span></button>
     </div>
     <output aria-label="Output of example {number}" tabindex="0"></output>
   </form>
 """
+EXPECTED = """\
+<details open>
+      <summary>Expected output</summary>
+      <pre>{printed}</pre>
+    </details>
+    """
 CORE = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -58,11 +76,15 @@ UNUSED = ("uvicorn",)
 
 def build(folder: Path) -> None:
     """Write the page, Pyodide, and adclient with what it needs."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(SOURCES, folder, ignore=shutil.ignore_patterns("*.json", "*.py", "repack.mjs"))
-    shutil.copytree(STATIC, folder / "approval" / "static")
+    # The site has a page there, in HTML and in Markdown; this replaces the former.
+    ignored = shutil.ignore_patterns("*.json", "*.py", "repack.mjs")
+    shutil.copytree(SOURCES, folder, ignore=ignored, dirs_exist_ok=True)
+    shutil.copytree(STATIC, folder / "approval" / "static", dirs_exist_ok=True)
     page = folder / "index.html"
-    page.write_text(page.read_text("utf-8").replace("  <!-- examples -->\n", examples()), "utf-8")
+    html = page.read_text("utf-8")
+    step = re.search("<!-- approval -->\n(.*)<!-- approval -->\n", html, re.DOTALL)
+    html = html.replace(step[0], steps(step[1]))
+    page.write_text(html, "utf-8")
     with TemporaryDirectory() as name:
         temporary = Path(name)
         copy_pyodide(temporary, folder / "pyodide")
@@ -71,19 +93,29 @@ def build(folder: Path) -> None:
         raise SystemExit("Pyodide could not run the first example")
 
 
-def examples() -> str:
-    """The code of the tutorial, below its headings."""
+def steps(approval: str) -> str:
+    """The steps of the tutorial that have code, and the approval among them."""
     tutorial = TUTORIAL.read_text("utf-8")
     if SERVED not in tutorial:
         raise SystemExit(f"{TUTORIAL} creates its client in another way")
-    parts, heading = [], ""
-    for title, code in HEADING_OR_CODE.findall(tutorial.replace(SERVED, IN_PROCESS)):
-        if code:
-            values = {"heading": heading, "number": len(parts) + 1, "code": escape(code)}
-            parts.append(EXAMPLE.format(**values))
-        # Without its number: the steps before are not on the page.
-        heading = f"<h3>{escape(title.partition(' ')[2])}</h3>\n  " if title else ""
-    return "".join(parts)
+    examples, title, contents = 0, "", dict[str, str]()
+    for found in HEADING_OR_CODE.finditer(tutorial.replace(SERVED, IN_PROCESS)):
+        title = found["title"] or title
+        if found["code"]:
+            examples += 1
+            contents[title] = contents.get(title, "") + example(examples, **found.groupdict())
+        elif title == APPROVAL:
+            contents["Approve it now"] = approval
+    return "".join(
+        STEP.format(number=number, title=escape(title), content=content)
+        for number, (title, content) in enumerate(contents.items(), 1)
+    )
+
+
+def example(number: int, *, code: str, printed: str | None, **_: object) -> str:
+    """The form of an example, with what it prints in the tutorial."""
+    expected = EXPECTED.format(printed=escape(printed)) if printed else ""
+    return EXAMPLE.format(number=number, code=escape(code), expected=expected)
 
 
 def copy_pyodide(temporary: Path, folder: Path) -> None:
@@ -93,7 +125,7 @@ def copy_pyodide(temporary: Path, folder: Path) -> None:
     options = ("--prefix", str(temporary), "--ignore-scripts", "--no-audit", "--no-fund")
     if npm(["ci", "--silent", *options]) != 0:
         raise SystemExit("npm could not install pyodide")
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for name in CORE:
         shutil.copy(temporary / "node_modules" / "pyodide" / name, folder)
 

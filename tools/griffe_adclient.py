@@ -8,14 +8,14 @@ import attrs
 import griffe
 
 import adclient
-from adclient import doctor, ledger, plan, testing
+from adclient import conform, doctor, ledger, plan, testing
 
 
 @cache
 def _paths() -> dict[str, str]:
     """The documented path of each public name."""
     paths = {name: f"adclient.{name}" for name in adclient.__all__}
-    for module in (doctor, ledger, plan, testing):
+    for module in (conform, doctor, ledger, plan, testing):
         for name in module.__all__:
             paths.setdefault(name, f"{module.__name__}.{name}")
     return paths

@@ -61,7 +61,7 @@ def morning() -> FakeAdService:
     return fake
 
 
-def draw_approval(fake: FakeAdService, picture: Path, size: str, theme: str = "light") -> None:
+def draw_approval(fake: FakeAdService, picture: Path, size: str, theme: str) -> None:
     """Draw the approval page of a service."""
     with serving(fake) as url:
         draw(f"{url}/approval?reviewer=Kim", picture, size, theme)
@@ -89,11 +89,11 @@ def draw_beside_card(theme: str) -> None:
 
 def main() -> None:
     """Draw all pictures."""
-    draw_approval(morning(), IMAGES / "approval.png", "860,1240")
     fake = FakeAdService()
     fake.client().beta.pause_campaign(account_id="account_b204", campaign_id="campaign_1dce")
-    draw_approval(fake, IMAGES / "tutorial-approval.png", "860,560")
     for theme in THEMES:
+        draw_approval(morning(), IMAGES / f"approval-{theme}.png", "860,1240", theme)
+        draw_approval(fake, IMAGES / f"tutorial-approval-{theme}.png", "860,560", theme)
         draw_beside_card(theme)
 
 

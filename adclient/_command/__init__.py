@@ -31,6 +31,7 @@ _COMMANDS = {
         "_command.doctor",
         "find out by reads what the service does where its interface leaves it open",
     ),
+    "conform": ("_command.conform", "check whether the service keeps to its interface"),
     "fake": (
         "testing.command",
         "serve a fake ad service over HTTP, with a page to approve its drafts",

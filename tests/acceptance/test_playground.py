@@ -79,6 +79,17 @@ class Page:
         example.find_element(By.TAG_NAME, "button").click()
         return self.output_of(example, seconds).text
 
+    def run_as_expected(self, example: WebElement, seconds: float = 30) -> str:
+        """What an example prints, which the page has announced."""
+        expected = example.find_element(By.CSS_SELECTOR, "details pre").text
+        assert self.run(example, seconds) == expected != ""
+        assert example.find_element(By.TAG_NAME, "summary").text == "The output is as expected"
+        return expected
+
+    def until_state_is(self, text: str) -> None:
+        self.browser.switch_to.default_content()
+        self.until(lambda: self.browser.find_element(By.ID, "state").text == text)
+
     def run_code(self, code: str) -> WebElement:
         """Change the last example and run it with the keyboard; its output."""
         area = self.examples[-1].find_element(By.TAG_NAME, "textarea")
@@ -92,8 +103,8 @@ class Page:
         return output
 
     def press(self, element_id: str) -> None:
-        self.until(lambda: self.browser.find_element(By.ID, element_id))
-        self.browser.find_element(By.ID, element_id).click()
+        # The page may replace the button meanwhile, as it follows its drafts.
+        self.until(lambda: self.browser.find_element(By.ID, element_id).click() is None)
 
 
 @pytest.fixture(scope="module")
@@ -129,23 +140,32 @@ def requested(browser: webdriver.Chrome) -> list[str]:
 
 
 def test_tutorial_runs_and_its_draft_is_approved_on_the_page(page, site, chromium, capsys) -> None:
-    outputs = [page.run(example, seconds=120) for example in page.examples[:4]]
+    titles = [title.text for title in chromium.find_elements(By.TAG_NAME, "h2")]
+    assert titles[2:5] == ["3. Stage the change", "4. Approve it now", "5. See the change live"]
+    page.until_state_is("No draft is staged yet.")
+    outputs = [page.run_as_expected(example, seconds=120) for example in page.examples[:4]]
     seconds = monotonic() - page.began
     assert outputs[0].startswith("campaign_57a7 ENABLED")
     assert outputs[3] == "draft_35ea pending_approval\nstatus: ENABLED → PAUSED"
-    assert page.run(page.examples[4]) == "ENABLED"
+    assert page.run_as_expected(page.examples[4]) == "ENABLED"
+    page.until_state_is("draft_35ea: pending_approval")
+    assert page.run(page.examples[5]) == "ENABLED"
+    assert page.examples[5].find_element(By.TAG_NAME, "summary").text == "Expected output"
     chromium.switch_to.frame("approval")
     page.until(lambda: chromium.find_element(By.ID, "reviewer"))
     chromium.find_element(By.ID, "reviewer").send_keys("Ines")
     page.press("draft_35ea-arm")
+    page.until_state_is("draft_35ea: armed")
+    chromium.switch_to.frame("approval")
     page.press("draft_35ea-confirm")
     message = "draft_35ea is applied."
     page.until(lambda: chromium.find_element(By.ID, "message").text == message)
     assert all(url.startswith(site.url) for url in requested(chromium))
     chromium.switch_to.default_content()
-    assert page.run(page.examples[5]) == "PAUSED"
-    assert page.run(page.examples[6]).startswith("404 campaign_not_found")
-    assert page.run(page.examples[7]).endswith("drafts at the service: 1")
+    page.until_state_is("draft_35ea: applied")
+    assert page.run_as_expected(page.examples[5]) == "PAUSED"
+    assert page.run_as_expected(page.examples[6]).startswith("404 campaign_not_found")
+    assert page.run_as_expected(page.examples[7]).endswith("drafts at the service: 1")
     assert len(page.examples) == 8
     assert all(url.startswith(site.url) for url in requested(chromium))
     assert 7_000_000 < sum(site.sent) <= MAX_DOWNLOAD
@@ -164,7 +184,24 @@ account_id="account_b204", campaign_id="campaign_57a7")""")
     assert failed.text.endswith("ZeroDivisionError: division by zero")
 
 
-@pytest.mark.parametrize("width", [360, 1400])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_approval_page_is_beside_the_steps_or_within_its_own(page, chromium, width) -> None:
+    with emulated(chromium, width=width):
+        for example in page.examples[:4]:
+            page.run(example, seconds=120)
+        page.until(lambda: chromium.find_element(By.ID, "approval").get_attribute("src"))
+        place = chromium.find_element(By.ID, "approval").rect
+        state = chromium.find_element(By.ID, "state").rect
+        following = chromium.find_element(By.ID, "step-5").rect
+        if width == 1280:
+            assert place["x"] >= state["x"] + state["width"]
+            assert place["y"] + place["height"] <= 800 + chromium.execute_script("return scrollY")
+        else:
+            assert state["y"] + state["height"] <= place["y"]
+            assert place["y"] + place["height"] <= following["y"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_is_accessible_and_fits_its_window(page, chromium, scheme, width) -> None:
     with emulated(chromium, width=width, scheme=scheme):

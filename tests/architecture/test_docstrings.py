@@ -18,14 +18,14 @@ import pytest
 from cases import each_case
 
 import adclient
-from adclient import AdClient, AsyncAdClient, Draft, doctor, errors, testing
+from adclient import AdClient, AsyncAdClient, Draft, conform, doctor, errors, testing
 from adclient._core.operations import OPERATIONS
 
 SENTENCE = r"[^\n]+[.?](\n\n|\Z)"
 SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
 WITH_ALL = [
     "adclient",
-    *(f"adclient.{name}" for name in ("doctor", "ledger", "mcp", "plan", "testing")),
+    *(f"adclient.{name}" for name in ("conform", "doctor", "ledger", "mcp", "plan", "testing")),
     "adclient.testing.properties",
 ]
 WITHOUT_ALL = [f"adclient.{name}" for name in ("errors", "hooks", "models", "policy")]
@@ -155,7 +155,7 @@ def check_raises(doc: str, raised: set[type[BaseException]]) -> None:
     documented = set(entries_of(doc, "Raises"))
     for cls in raised:
         assert documented & {base.__name__ for base in cls.__mro__}, f"{cls.__name__}"
-    known = vars(builtins) | vars(errors) | vars(doctor) | vars(testing)
+    known = vars(builtins) | vars(errors) | vars(conform) | vars(doctor) | vars(testing)
     assert documented <= known.keys()
 
 

@@ -46,10 +46,11 @@ LAYERS = {
     "mcp": BASE | {"_agents", "_async", "policy"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "_service", "doctor", "transports"},
+    "conform": BASE | {"_core", "_sync", "conform"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_command", "_core", "_http", "_service", "_tables", "__init__", "doctor", "ledger", "mcp"}
-    | {"plan", "policy"},
+    | {"_command", "_core", "_http", "_service", "_tables", "__init__", "conform", "doctor"}
+    | {"ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__", "plan"},
 }
@@ -176,7 +177,12 @@ def test_no_import_cycles() -> None:
 # Modules that are slow to import, and are loaded when needed.
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
-NEVER_UNASKED |= {"adclient.testing", "adclient.doctor", "adclient._agents.tools"}
+NEVER_UNASKED |= {
+    "adclient.testing",
+    "adclient.conform",
+    "adclient.doctor",
+    "adclient._agents.tools",
+}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {

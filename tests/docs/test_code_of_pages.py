@@ -102,6 +102,36 @@ spring 2
     )
 
 
+def test_reader_approves_a_draft_between_two_blocks(tmp_path: Path) -> None:
+    run(
+        """
+```python
+from adclient import AdClient
+
+client = AdClient("https://ads.example.com")
+campaign = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+client.beta.pause_campaign(**campaign)
+print(client.beta.list_campaigns(**campaign).data[0].status)
+```
+
+```text
+ENABLED
+```
+
+<!-- approve draft_35ea -->
+
+```python
+print(client.beta.list_campaigns(**campaign).data[0].status)
+```
+
+```text
+PAUSED
+```
+""",
+        tmp_path,
+    )
+
+
 @each_case(
     ("text", "failure"),
     [
@@ -112,6 +142,7 @@ spring 2
         ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
         ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
         ('<!-- skip: next "tests/none.py" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left to"),
+        ("<!-- approve draft_0 -->", "draft_0"),
         (
             '<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```',
             "line 3, .*\nit is left to",

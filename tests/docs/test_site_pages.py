@@ -35,11 +35,17 @@ def test_navigation_has_each_page_once() -> None:
     assert sorted(pages) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
+def test_home_page_installs_from_the_repository() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    install = f"```sh\npip install git+{project['urls']['Homepage']}\n```"
+    assert install in (DOCS / "index.md").read_text("utf-8")
+
+
 def public_paths() -> set[str]:
     """Each public name once, by its shortest path."""
     paths = {f"adclient.{name}" for name in adclient.__all__}
     known = [pkgutil.resolve_name(path) for path in paths]
-    for module in ("doctor", "ledger", "mcp", "plan", "testing", "testing.server"):
+    for module in ("conform", "doctor", "ledger", "mcp", "plan", "testing", "testing.server"):
         for name in import_module(f"adclient.{module}").__all__:
             if not any(
                 pkgutil.resolve_name(f"adclient.{module}.{name}") is value for value in known

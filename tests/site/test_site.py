@@ -1,56 +1,20 @@
-"""The built site: its links, what it loads, and each page in a browser. Run `nox -s docs`."""
+"""The built site: its pages and their links. Run `nox -s docs`."""
 
+import json
 import re
-import tomllib
+import struct
 from collections.abc import Iterator
-from functools import cache, partial
-from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
-from chromium import emulated, violations
+from built import PAGES, ROOT, SITE, URL, document
 from markdown_it import MarkdownIt
-from selenium import webdriver
-from selenium.webdriver.support.wait import WebDriverWait
 
-ROOT = Path(__file__).parent.parent.parent
-SITE = ROOT / "site"
-URL = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["site_url"]
+SCHEMES = ("only-light", "only-dark")  # of a picture
 REPOSITORY = "https://github.com/adclient/adclient/blob/main/"
-# Without the playground, which tests/acceptance tries.
-BUILT = [path.relative_to(SITE) for path in SITE.rglob("*.html")]
-PAGES = sorted(path.as_posix() for path in BUILT if path.parts[0] != "playground")
-ADDRESSES = [page.removesuffix("index.html") for page in PAGES]
-
-
-class Document(HTMLParser):
-    """The ids of a page, where its links lead, and what a browser loads with it."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.ids: set[str] = set()
-        self.links: list[str] = []
-        self.loaded: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        self.ids |= {values[name] for name in ("id", "name") if name in values}
-        if tag == "a" and "href" in values:
-            self.links.append(values["href"])
-        elif tag == "link" and values["rel"] not in ("canonical", "prev", "next", "alternate"):
-            self.loaded.append(values["href"])
-        elif "src" in values:
-            self.loaded.append(values["src"])
-
-
-@cache
-def document(page: str) -> Document:
-    return Document((SITE / page).read_text("utf-8"))
 
 
 def missing(base: str, links: list[str]) -> list[str]:
@@ -64,7 +28,7 @@ def missing(base: str, links: list[str]) -> list[str]:
         page = f"{path}index.html" if path == "" or path.endswith("/") else path
         if not (SITE / page).is_file():
             found.append(link)
-        elif fragment:
+        elif fragment not in ("", *SCHEMES):
             ids = document(page.replace(".md", ".html")).ids
             found += [] if unquote(fragment) in ids else [link]
     return found
@@ -72,7 +36,7 @@ def missing(base: str, links: list[str]) -> list[str]:
 
 def test_pages_were_built() -> None:
     sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
-    assert len(PAGES) == len(sources) + 1  # 404.html
+    assert len(PAGES) == len(sources)  # 404.html is one more, and the playground one less
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -115,8 +79,10 @@ def links_of(markdown: str) -> list[str]:
 
 
 def test_each_page_has_a_version_in_markdown_that_llms_txt_lists() -> None:
-    pages = [page.replace(".html", ".md") for page in PAGES if page != "404.html"]
-    assert pages == MARKDOWN
+    pages = [page for page in PAGES if page != "404.html"]
+    assert sorted([*pages, "playground/index.html"]) == [
+        page.replace(".md", ".html") for page in MARKDOWN
+    ]
     assert sorted(link.removeprefix(URL) for link in links_of(LLMS)) == MARKDOWN
 
 
@@ -160,74 +126,89 @@ def test_links_of_a_source_lead_somewhere(path) -> None:
             target = (path.parent / unquote(address)) if address else path
         assert target.exists(), link
         # Those of public names are on the site alone.
-        if fragment and not fragment.startswith("adclient."):
+        if fragment not in ("", *SCHEMES) and not fragment.startswith("adclient."):
             assert fragment in anchors_of(target.resolve()), link
 
 
-# In a browser.
+# What is made when the site is built.
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
+def html_of(page: str) -> str:
+    return (SITE / page / "index.html").read_text("utf-8")
 
 
-@pytest.fixture(scope="session")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The site below the path that it will have, to which its 404 page links."""
-    folder, path = tmp_path_factory.mktemp("host"), urlsplit(URL).path
-    (folder / path.strip("/")).symlink_to(SITE)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}{path}"
-        server.shutdown()
+def test_changelog_is_a_page() -> None:
+    headings = re.findall(r"^##+ (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    shown = re.findall(r"<h[23] id=[^>]+>(.+?)<a class=\"headerlink\"", html_of("changelog"))
+    assert shown == headings
 
 
-@pytest.fixture
-def browser(chromium: webdriver.Chrome, url: str) -> Iterator[webdriver.Chrome]:
-    """Chromium; a test fails if a page complains, or loads something from elsewhere."""
-    yield chromium
-    loaded = chromium.execute_script(
-        "return performance.getEntriesByType('resource').map((entry) => entry.name)"
+PAGES_OF_NOTEBOOKS = {
+    name: path.stem
+    for path in (ROOT / "docs" / "notebooks").glob("*.md")
+    for name in re.findall(r"notebook\(\"(.+)\"\)", path.read_text("utf-8"))
+}
+
+
+def test_each_notebook_has_a_page() -> None:
+    assert sorted(PAGES_OF_NOTEBOOKS) == sorted(
+        path.stem for path in (ROOT / "examples").glob("*.ipynb")
     )
-    assert loaded
-    assert [each for each in loaded if not each.startswith(url)] == []
-    assert chromium.get_log("browser") == []
 
 
-def scheme_of(browser: webdriver.Chrome) -> object:
-    return browser.execute_script("return document.body.dataset.mdColorScheme")
+@pytest.mark.parametrize("name", PAGES_OF_NOTEBOOKS)
+def test_notebook_is_shown_with_its_outputs(name) -> None:
+    cells = json.loads((ROOT / "examples" / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    data = [output.get("data", {}) for output in outputs]
+    pictures = sum("image/png" in each for each in data)
+    tables = sum("".join(each.get("text/html", "")).count("<table") for each in data)
+    html = html_of(f"notebooks/{PAGES_OF_NOTEBOOKS[name]}")
+    assert html.count('<p class="output"><img src="data:image/png;base64,') == pictures > 0
+    assert html.count("<table") == tables > 0
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    texts = sum(not {"image/png", "text/html"} & set(each) for each in data)
+    assert html.count("<pre>") == len(code) + texts
 
 
-# Thousands of tokens with two dozen styles: axe takes four times as long to look at each of them.
-KEEP_ONE_TOKEN_OF_EACH_STYLE = """
-    const seen = new Set();
-    for (const token of document.querySelectorAll("pre > code span:not(:has(*))")) {
-      const style = `${token.className} ${getComputedStyle(token).color}`;
-      if (seen.has(style)) token.replaceWith(token.textContent);
-      seen.add(style);
-    }
-"""
+@pytest.mark.parametrize("page", PAGES)
+def test_page_has_the_icon_and_a_social_card(page) -> None:
+    html = (SITE / page).read_text("utf-8")
+    [icon] = re.findall(r'<link rel="icon" href="([^"]+)"', html)
+    assert urljoin(URL + page, icon) == f"{URL}assets/icon.svg"
+    [card] = re.findall(r'<meta property="og:image" content="([^"]+)"', html)
+    header = (SITE / card.removeprefix(URL)).read_bytes()[:24]
+    assert struct.unpack(">8x4x4sII", header) == (b"IHDR", 1200, 630)
+    [title] = re.findall(r'<meta property="og:title" content="([^"]+)"', html)
+    assert title
 
 
-def check(browser: webdriver.Chrome, url: str, *, width: int, scheme: str) -> None:
-    with emulated(browser, width=width, scheme=scheme):
-        browser.get(url)
-        expected = {"light": "default", "dark": "slate"}[scheme]
-        WebDriverWait(browser, 10).until(lambda _: scheme_of(browser) == expected)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        browser.execute_script(KEEP_ONE_TOKEN_OF_EACH_STYLE)
-        assert violations(browser) == []
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "404.html"])
+def test_links_to_the_playground_are_relative(page) -> None:
+    links = [link for link in document(page).links if "playground" in link]
+    assert links  # in the navigation
+    assert [link for link in links if not re.fullmatch(r"(\.\./)*(\./)?playground/", link)] == []
 
 
-# The colours do not depend on the width, so each is tested with one width.
+def test_links_of_the_playground_lead_back_to_the_site() -> None:
+    links = document("playground/index.html").links
+    assert {"../", "../tutorial/"} < set(links)
+    assert missing("playground/index.html", links) == []
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_page_is_accessible_when_narrow_and_light(browser, url, address) -> None:
-    check(browser, url + address, width=375, scheme="light")
+def test_tabs_are_tabs() -> None:
+    for source in (ROOT / "docs").rglob("*.md"):
+        tabs = source.read_text("utf-8").count("\n/// tab |")
+        page = source.relative_to(ROOT / "docs").with_suffix("")
+        html = html_of(str(page.parent if page.name == "index" else page))
+        assert html.count('<div class="tabbed-block">') == tabs, source
+        assert not re.search(r"<p>///|\n///", html), source
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_page_is_accessible_when_wide_and_dark(browser, url, address) -> None:
-    check(browser, url + address, width=1280, scheme="dark")
+def test_excerpts_of_the_search_have_no_entities() -> None:
+    index = json.loads((SITE / "search.json").read_text("utf-8"))
+    texts = [item[name] for item in index["items"] for name in ("title", "text")]
+    # The search decodes these three once.
+    plain = [re.sub("&(?:amp|lt|gt);", "", text) for text in texts]
+    assert [text for text in plain if re.search(r"&#?\w+;", text)] == []
+    assert not [text for text in texts if re.search(r"&amp;#?\w+;", text)]

@@ -96,7 +96,7 @@ def test_interrupt_while_a_command_is_loaded_is_130(monkeypatch, capsys) -> None
     assert capsys.readouterr() == ("", "")
 
 
-COMMANDS = ["list", "plan", "ledger", "mcp", "doctor", "fake"]
+COMMANDS = ["list", "plan", "ledger", "mcp", "doctor", "conform", "fake"]
 
 
 @each_case("words", [[], *([name] for name in COMMANDS)])

@@ -20,6 +20,7 @@ from adclient import (
     SharedGate,
     SQLiteLedger,
 )
+from adclient.conform import CHECKS, ConformReport, ConformResult, conform
 from adclient.doctor import Report, examine
 from adclient.ledger import Check, DraftOutcome, open_ledger
 from adclient.plan import ChangeReport
@@ -83,3 +84,8 @@ assert_type(service.requests[0], RecordedRequest)
 assert_type(service.dashboard, Dashboard)
 assert_type(service.dashboard.approve(service.drafts[0]), FakeDraft)
 service.faults.add(Fault.status(503))
+
+checked = conform(service.client(), account_id="a", stage_drafts=["b"])
+assert_type(checked, ConformReport)
+assert_type(checked[CHECKS[0]], ConformResult)
+assert_type(checked.exit_code, int)

@@ -1,5 +1,6 @@
 const python = new Worker("worker.js", { type: "module" });
 const approval = document.getElementById("approval");
+const state = document.getElementById("state");
 const status = document.getElementById("status");
 
 function ask(target, message) {
@@ -15,8 +16,16 @@ const root = serviceWorker.register("service-worker.js").then(async () => {
   const { active } = await serviceWorker.ready;
   return `fake/${await ask(active, "id")}`;
 });
-serviceWorker.addEventListener("message", ({ data, ports }) => python.postMessage(data, ports));
+serviceWorker.addEventListener("message", async ({ data, ports: [port] }) => {
+  port.postMessage(await ask(python, data));
+  showState();
+});
 serviceWorker.startMessages();
+
+async function showState() {
+  const { result } = await ask(python, ["states"]);
+  if (result?.length) state.textContent = result.join(", ");
+}
 
 async function run(form) {
   const output = form.querySelector("output");
@@ -29,7 +38,15 @@ async function run(form) {
   output.classList.toggle("failed", Boolean(error) || result.failed);
   output.removeAttribute("aria-busy");
   button.disabled = false;
+  const expected = form.querySelector("details");
+  if (expected) {
+    const asExpected = output.textContent.trim() === expected.lastElementChild.textContent.trim();
+    expected.classList.toggle("as-expected", asExpected);
+    expected.firstElementChild.textContent = asExpected ? "The output is as expected" : "Expected output";
+    expected.open = !asExpected;
+  }
   if (result?.staged && !approval.src) approval.src = `${await root}/approval`;
+  showState();
 }
 
 for (const form of document.forms) {

@@ -40,6 +40,13 @@ async def run(source: str) -> str:
     return json.dumps({"html": shown, "failed": has_failed, "staged": has_staged})
 
 
+async def states() -> str:
+    """The drafts of the fake named `service`, each with its status, as JSON."""
+    fake = _names.get("service")
+    drafts = fake.drafts if isinstance(fake, FakeAdService) else ()
+    return json.dumps([f"{draft.draft_id}: {draft.status}" for draft in drafts])
+
+
 async def respond(root: str, origin: str, method: str, url: str, body: str) -> str:
     """Pass a request to the fake named `service`, which has its paths below `root`.
 

@@ -1,0 +1,18 @@
+"""Check whether a service keeps to its interface, as a test for those who make the service.
+
+The checks follow from the table of operations. `conform` only reads, unless it is given accounts
+in which it may stage drafts. What the interface leaves open is reported, and fails nothing.
+"""
+
+from adclient.conform._checks import CHECKS, ConformCheck, ConformResult
+from adclient.conform._conform import ConformInterrupted, conform
+from adclient.conform._report import ConformReport
+
+__all__ = [
+    "CHECKS",
+    "ConformCheck",
+    "ConformInterrupted",
+    "ConformReport",
+    "ConformResult",
+    "conform",
+]

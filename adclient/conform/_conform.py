@@ -1,0 +1,148 @@
+"""A run of all checks, from code."""
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+
+from adclient._core.operations import OPERATIONS, Operation
+from adclient._display.tracebacks import forget_frames
+from adclient._sync.client import AdClient
+from adclient._sync.engine import Engine
+from adclient.conform._checks import CHECKS, ConformResult
+from adclient.conform._reads import check_read
+from adclient.conform._report import ConformReport
+from adclient.conform._run import Run, StoppedError, UnsentError
+from adclient.conform._writes import check_write
+from adclient.errors import ConfigurationError
+from adclient.models import JSON, Result
+from adclient.options import check_timeout, check_type
+
+TIMEOUT = 600.0
+
+
+class ConformInterrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
+    """Ctrl-C was pressed during a run; `conform` raises it in place of its base class.
+
+    Attributes:
+        report: What was found until then.
+
+    Examples:
+        >>> from adclient import AdClient
+        >>> from adclient.conform import ConformInterrupted, conform
+        >>> def checked(client: AdClient) -> str:
+        ...     try:
+        ...         return str(conform(client, account_id="account_b204"))
+        ...     except ConformInterrupted as interrupted:
+        ...         return str(interrupted.report)
+    """
+
+    @property
+    def report(self) -> ConformReport:
+        """The results until then."""
+        report: ConformReport = self.args[0]
+        return report
+
+
+def conform(
+    client: AdClient,
+    *,
+    account_id: str | Sequence[str] = (),
+    stage_drafts: str | Sequence[str] = (),
+    arguments: Mapping[str, Mapping[str, JSON]] | None = None,
+    timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ConformReport:
+    """Check whether a service keeps to its interface.
+
+    Only reads are sent, unless `stage_drafts` names accounts. Then each write stages two drafts in
+    one of these accounts; reject them in the approval dashboard. What the interface leaves open,
+    such as the status of an error, fails nothing.
+
+    Args:
+        client: A client of the service, whose settings are used; its ledger records the writes.
+        account_id: An account, or several if each belongs to one platform. The more items they
+            have, the more there is to check.
+        stage_drafts: A test account, or one for each platform, in which drafts may be staged.
+        arguments: Valid arguments of writes, by the name of the operation, such as
+            `{"alpha.update_campaign_budget": {"campaign_id": "campaign_4c10"}}`. The others are
+            guesses; no read shows a campaign of alpha, and nothing what `fields` can hold.
+        timeout: Seconds for everything; None for 600. One attempt of a call may take the `timeout`
+            of the client.
+        progress: A function that is called with a line of text before each call.
+
+    Returns:
+        The result of every check.
+
+    Raises:
+        ConfigurationError: An argument cannot be used; the message names it.
+        ConformInterrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
+
+    Examples:
+        >>> from adclient.conform import conform
+        >>> from adclient.testing import FakeAdService
+        >>> accounts = ["account_a91f", "account_b204", "account_c3d8", "account_d118"]
+        >>> report = conform(FakeAdService().client(), account_id=accounts)
+        >>> report.failed, report.exit_code
+        ((), 0)
+    """
+    check_type("client", client, AdClient)
+    staging, others = _as_tuple(stage_drafts), _as_tuple(account_id)
+    if not all(accounts := (*staging, *others) or ("",)):
+        raise ConfigurationError("account_id is missing", argument="account_id")
+    given = arguments or {}
+    for name in given.keys() - {each.full_name for each in OPERATIONS if each.is_write}:
+        raise ConfigurationError(f"arguments: {name!r} is not a write", argument="arguments")
+    engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this package
+    engine.check_open()
+    run = Run(
+        engine=engine,
+        accounts=tuple(dict.fromkeys(accounts)),
+        staging=staging,
+        given=given,
+        deadline=engine.clock.now() + check_timeout(TIMEOUT if timeout is None else timeout),
+        progress=progress,
+    )
+    stopped: str | None = None
+    try:
+        for operation in sorted(OPERATIONS, key=lambda each: each.is_write):
+            _check(run, operation)
+    except StoppedError as stop:
+        stopped = str(stop)
+    except KeyboardInterrupt as interrupt:
+        forget_frames(interrupt)
+        raise ConformInterrupted(_report(run, "interrupted")) from interrupt
+    return _report(run, stopped)
+
+
+def _as_tuple(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _check(run: Run, operation: Operation[Result]) -> None:
+    if operation.is_write and not run.staging:
+        run.reasons[operation.full_name] = "no write is sent without `stage_drafts`"
+        return
+    try:
+        for found in (check_write if operation.is_write else check_read)(run, operation):
+            run.note(operation, found)
+    except UnsentError as error:
+        run.reasons[operation.full_name] = str(error)
+
+
+def _report(run: Run, stopped: str | None) -> ConformReport:
+    platforms = {platform for platform, _ in run.accepted}
+    for operation, received in run.refused.items():
+        if operation.namespace in platforms:
+            run.note(operation, ("HTTP status", False, received.text))
+        run.reasons[operation.full_name] = f"no account was accepted: {received.text}"
+    results: list[ConformResult] = []
+    for check in CHECKS:
+        reason = run.reasons.get(check.operation, stopped or "what it is part of was not received")
+        found = run.results.get((check.operation, check.name), ("not run", run.redact(reason)))
+        results.append(ConformResult(check, *found))
+    return ConformReport(
+        base_url=run.engine.options.base_url,
+        results=tuple(results),
+        sent=run.sent,
+        staged_in=run.staging,
+        stopped=stopped,
+    )

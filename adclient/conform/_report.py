@@ -1,0 +1,158 @@
+"""The report on a run: as text, JSON and Markdown."""
+
+from collections import Counter
+from textwrap import fill
+
+import attrs
+
+from adclient._core.operations import READS
+from adclient.conform._checks import ConformCheck, ConformResult, Verdict
+from adclient.models import JSON
+
+FORMAT_VERSION = "1.0"
+_COLUMNS = 100
+_VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
+
+
+@attrs.frozen(kw_only=True)
+class ConformReport:
+    """What the checks of a service found; `print` shows all but what passed.
+
+    `report[check]` is the result of a check.
+
+    Attributes:
+        base_url: The address of the service.
+        results: One result for each of `CHECKS`, in their order.
+        sent: How many requests were sent.
+        staged_in: The accounts in which drafts could be staged; empty if nothing was written.
+        stopped: Why the run ended early; None if it did not.
+
+    Examples:
+        >>> from adclient.conform import CHECKS, conform
+        >>> from adclient.testing import FakeAdService
+        >>> report = conform(FakeAdService().client(), account_id="account_b204")
+        >>> report.failed, report.exit_code
+        ((), 3)
+        >>> report[CHECKS[0]].verdict
+        'not run'
+    """
+
+    base_url: str
+    results: tuple[ConformResult, ...]
+    sent: int
+    staged_in: tuple[str, ...] = ()
+    stopped: str | None = None
+
+    def __getitem__(self, check: ConformCheck) -> ConformResult:
+        return {each.check: each for each in self.results}[check]
+
+    @property
+    def failed(self) -> tuple[ConformResult, ...]:
+        """The results of the checks that failed."""
+        return tuple(each for each in self.results if each.verdict == "failed")
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this report.
+
+        - 0: no check failed, and every operation that was to be checked accepted a request
+        - 1: a check failed, or the run ended early
+        - 3: no check failed, but an operation accepted no request, so little is known of it
+        """
+        if self.failed or self.stopped is not None:
+            return 1
+        for check, verdict in ((each.check, each.verdict) for each in self.results):
+            is_asked = bool(self.staged_in) or check.operation in READS
+            if is_asked and check.name == "HTTP status" and verdict in ("open", "not run"):
+                return 3
+        return 0
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Convert the report to JSON values.
+
+        Returns:
+            A dictionary with the results, their counts, the exit code and a `format_version`.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> report.to_dict()["results"][0]["operation"]
+            'alpha.update_campaign_targeting'
+        """
+        return {
+            "format_version": FORMAT_VERSION,
+            "base_url": self.base_url,
+            "exit_code": self.exit_code,
+            "sent": self.sent,
+            "staged_in": list(self.staged_in),
+            "stopped": self.stopped,
+            "counts": {name.replace(" ", "_"): count for name, count in self._counts.items()},
+            "results": [
+                {**attrs.asdict(each.check), "verdict": each.verdict, "seen": each.seen}
+                for each in self.results
+            ],
+        }
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        found = Counter(each.verdict for each in self.results)
+        return {verdict: found[verdict] for verdict in _VERDICTS}
+
+    def __str__(self) -> str:
+        """The counts, what failed or is open, and why the others were not run."""
+        lines = [
+            f"  {verdict:<9}{each}"
+            for verdict in ("failed", "open")
+            for each in self.results
+            if each.verdict == verdict
+        ]
+        reasons: dict[str, list[str]] = {}
+        for each in self.results:
+            if each.verdict == "not run":
+                reasons.setdefault(each.seen, []).append(each.check.operation)
+        for reason, names in reasons.items():
+            operations = [*dict.fromkeys(names)]
+            where = (
+                ", ".join(operations) if len(operations) < 4 else f"{len(operations)} operations"
+            )
+            lines.append(f"  {'not run':<9}{len(names)} checks of {where}: {reason}")
+        where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
+        title = f"{self.base_url}: {self.sent} requests, {where}"
+        wrapped = [fill(each, width=_COLUMNS, subsequent_indent=" " * 13) for each in lines]
+        return "\n".join([title, self._summary, "", *wrapped])
+
+    def markdown(self) -> str:
+        """Format the report for an issue or a pull request, what failed first.
+
+        Returns:
+            Markdown. What the service sent is formatted as code.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> print(report.markdown().splitlines()[4])
+            | verdict | operation | check | section | expected | received |
+        """
+        rows = [
+            f"| {verdict} | {check.operation} | {check.name} | {check.section} "
+            f"| {_code(check.expected)} | {_code(each.seen)} |"
+            for verdict in _VERDICTS
+            for each in self.results
+            if each.verdict == verdict
+            for check in [each.check]
+        ]
+        header = ["| verdict | operation | check | section | expected | received |"]
+        lines = [f"### {_code(self.base_url)}", "", self._summary, "", *header]
+        return "\n".join([*lines, "|---|---|---|---|---|---|", *rows])
+
+    @property
+    def _summary(self) -> str:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self._counts.items())
+        return counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"
+
+
+def _code(text: str) -> str:
+    """A span of code, also in a cell of a table; nothing in it is a link, a mention or HTML."""
+    return f"`{text}`".replace("|", "\\|") if "`" not in text else _code(text.replace("`", "'"))

@@ -1,0 +1,102 @@
+"""The recipes that need DuckDB, matplotlib or FastAPI."""
+
+import os
+import socket
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import httpx
+import pytest
+from matplotlib.figure import Figure
+from pages import ROOT, blocks, run_page
+from pyarrow import dataset
+
+from adclient.testing import FakeAdService
+from adclient.testing.server import serving
+
+HERE = Path(__file__).relative_to(ROOT).as_posix()
+RECIPES = ROOT / "docs" / "recipes"
+
+
+def test_waste_is_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[Figure] = []
+    save = Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *a, **kw: [saved.append(self), save(self, *a, **kw)]
+    )
+    for _ in range(2):  # the second run replaces what the first has written
+        run_page(
+            RECIPES / "waste-of-all-accounts.md",
+            tmp_path,
+            FakeAdService(),
+            runner=f"{HERE}::test_waste_is_stored_and_drawn",
+        )
+
+    expected = {}
+    for account_id in ("account_b204", "account_b7e0"):
+        campaigns = (
+            FakeAdService()
+            .client()
+            .beta.list_campaigns(account_id=account_id, date_range="LAST_7_DAYS")
+        )
+        rows = [(c.extra["spend"], c.extra["roas"]) for c in campaigns]
+        lost = sum(spend * (1 - roas) for spend, roas in rows if roas is not None and roas < 1)
+        spent = sum(Decimal(str(spend)) for spend, _ in rows)
+        expected[account_id] = (len(rows), spent, float(lost) / float(spent) * 100)
+
+    parts = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("spending/*/*"))
+    assert parts == [f"spending/week=2026-03-02/{name}.parquet" for name in expected]
+    assert dataset.dataset(tmp_path / "spending").to_table().num_rows == 66
+    with duckdb.connect(tmp_path / "warehouse.duckdb") as warehouse:
+        query = "SELECT account_id, count(*), sum(spend) FROM spending GROUP BY ALL"
+        stored = {name: row for name, *row in warehouse.sql(query).fetchall()}
+    assert stored == {name: [count, spent] for name, (count, spent, _) in expected.items()}
+
+    [axes] = saved[-1].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(expected)
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == pytest.approx([percent for *_, percent in expected.values()])
+    assert (tmp_path / "waste.png").read_bytes().startswith(b"\x89PNG")
+
+
+APP = RECIPES / "fastapi.md"
+
+
+def test_fastapi_application_passes_its_tests(tmp_path: Path) -> None:
+    test = f"{HERE}::test_fastapi_application_passes_its_tests"
+    run_page(APP, tmp_path, FakeAdService(), runner=test)
+
+
+def test_fastapi_application_is_served(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(next(blocks(APP, "python"))[1], "utf-8")
+    [command] = [text for _, text in blocks(APP, "sh") if text.startswith("uvicorn")]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    fake = FakeAdService()
+    with (
+        serving(fake) as url,
+        subprocess.Popen(
+            [sys.executable, "-m", *command.split(), "--port", str(port)],
+            cwd=tmp_path,
+            encoding="utf-8",
+            env={**os.environ, "ADCLIENT_BASE_URL": url},
+            stderr=subprocess.PIPE,
+        ) as server,
+    ):
+        assert server.stderr is not None
+        try:
+            assert any("Uvicorn running" in line for line in server.stderr)
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}/accounts", timeout=30) as web:
+                listed = web.get("account_b204/campaigns").json()
+                refused = web.get("account_f403/campaigns")
+                staged = web.post("account_b204/campaigns/campaign_57a7/pause")
+        finally:
+            server.terminate()
+    assert len(listed) == 62
+    assert (refused.status_code, refused.json().keys()) == (403, {"detail"})
+    [draft] = fake.drafts
+    assert (staged.status_code, staged.json()["draft_id"]) == (202, draft.draft_id)
+    assert draft.status == "pending_approval"

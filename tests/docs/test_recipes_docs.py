@@ -1,0 +1,95 @@
+"""The recipes that need nothing but adclient; tests/acceptance/test_recipes.py has the others."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+import respx
+from pages import ROOT, blocks, run_page
+
+from adclient import Policy, SQLiteLedger
+from adclient.testing import FakeAdService, Fault
+
+HERE = Path(__file__).relative_to(ROOT).as_posix()
+RECIPES = ROOT / "docs" / "recipes"
+
+
+def test_plan_is_staged_once_and_its_outcomes_are_read(tmp_path: Path) -> None:
+    fake = FakeAdService()
+    test = f"{HERE}::test_plan_is_staged_once_and_its_outcomes_are_read"
+    run_page(RECIPES / "pause-what-lost-money.md", tmp_path, fake, runner=test)
+    assert [(draft.draft_id, draft.status) for draft in fake.drafts] == [
+        ("draft_35ea", "applied"),
+        ("draft_d421", "pending_approval"),
+    ]
+    writes = [request for request in fake.requests if request.method != "GET"]
+    assert len(writes) == 2
+
+
+BOT = RECIPES / "chat-bot.md"
+CODE = [text for _, text in blocks(BOT, "python")]
+
+
+def defined(code: str) -> SimpleNamespace:
+    """What a block of the page on the bot defines."""
+    names = {}
+    exec(code, names)
+    return SimpleNamespace(**names)
+
+
+class Posted(list[str]):
+    post = list.append
+
+
+def test_bot_asks_and_reports(tmp_path: Path) -> None:
+    run_page(BOT, tmp_path, FakeAdService(), runner=f"{HERE}::test_bot_asks_and_reports")
+    assert (tmp_path / "reported.txt").read_text("utf-8") == "draft_35ea\n"
+    [entry] = SQLiteLedger(tmp_path / "bot.db").entries(state="staged")
+    assert (entry.draft_id, entry.actor) == ("draft_35ea", "kim")
+
+
+def test_bot_neither_repeats_nor_approves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fake, chat, ledger = FakeAdService(), Posted(), SQLiteLedger("bot.db")
+    policy = Policy(accounts=["account_b204"], no_repeat_within="1d")
+    bot = defined(CODE[0]).Bot(fake.client(policy=policy, ledger=ledger), ledger, chat, "DASHBOARD")
+    fake.faults.add(Fault.dropped(taken=True), operation="beta.pause_campaign")
+    bot.hear("kim", "pause campaign_57a7 because it loses money")
+    assert chat == ["A draft may be staged: do not ask again, but look in DASHBOARD"]
+    bot.hear("kim", "pause campaign_57a7 because it loses money")
+    assert chat[1] == "Nothing is staged: the policy refuses it (no_repeat_within)"
+    bot.hear("kim", "pause campaign_cb1a because it loses money")
+    drafts = [draft.draft_id for draft in fake.drafts]
+    assert len(drafts) == 2
+    assert chat[2].startswith(
+        f"{drafts[1]} is staged for campaign_cb1a, status: ENABLED → PAUSED\n"
+    )
+    for text in (f"approve {drafts[1]}", f"APPROVE {drafts[1]}", f"reject {drafts[1]}"):
+        bot.hear("kim", text)
+        assert chat.pop() == "Only a human in the dashboard can do that: DASHBOARD"
+    bot.hear("kim", "how are you?")
+    bot.report()
+    assert len(chat) == 3
+    assert {draft.status for draft in fake.drafts} == {"pending_approval"}
+
+    fake.dashboard.approve(drafts[1])
+    fake.faults.add(Fault.status(400))
+    bot.report()  # which cannot be read now
+    assert len(chat) == 3
+    bot.report()
+    assert chat[3:] == [f"{drafts[1]}: seen live"]
+
+
+def test_names_cannot_mention_people_in_slack() -> None:
+    slack = defined(CODE[-1]).Slack("https://hooks.example.com/services/1")
+    with respx.mock as mocked:
+        sent = mocked.post("https://hooks.example.com/services/1")
+        slack.post('<!channel> & "R&D": ENABLED → PAUSED')
+        assert json.loads(sent.calls.last.request.content) == {
+            "text": '&lt;!channel&gt; &amp; "R&amp;D": ENABLED → PAUSED'
+        }
+        sent.respond(500)
+        with pytest.raises(httpx.HTTPStatusError):
+            slack.post("again")

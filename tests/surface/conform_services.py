@@ -1,0 +1,91 @@
+"""A small service for the checks of `adclient.conform`, and ways in which one deviates."""
+
+import json
+from collections.abc import Callable
+
+import attrs
+
+from adclient import AdClient, Request
+from adclient._core.operations import READS
+from adclient._core.response import Outcome, RawResponse
+from adclient._http.library import ServiceTransport
+from adclient.testing import FakeAccount, FakeAdService
+from adclient.testing._http.requests import operation_at
+
+ACCOUNT = "account_1"
+# No read shows a campaign of alpha.
+ARGUMENTS = {
+    name: {"campaign_id": "campaign_1"}
+    for name in ("alpha.update_campaign_targeting", "alpha.update_campaign_budget")
+}
+Change = Callable[[FakeAdService, Request, RawResponse], Outcome]
+
+
+def items(kind: str, count: int = 5) -> list[dict]:
+    return [
+        {"id": f"{kind}_{n}", "name": f"Name {n}", "status": "ENABLED" if n > 1 else "PAUSED"}
+        for n in range(1, count + 1)
+    ]
+
+
+def account(account_id: str = ACCOUNT, count: int = 5, **settings) -> FakeAccount:
+    others = [name for name in READS if not name.endswith((".list_campaigns", ".list_ads"))]
+    return FakeAccount(
+        account_id,
+        campaigns=[{**each, "daily_budget": 100} for each in items("campaign", count)],
+        ads=items("ad", count),
+        reads={name: items("item", count) for name in others},
+        **settings,
+    )
+
+
+def small_fake(**settings) -> FakeAdService:
+    return FakeAdService(**{"accounts": [account()], "page_size": 2, **settings})
+
+
+def client_of(fake: FakeAdService, change: Change, **settings) -> AdClient:
+    """A client of a fake whose responses are changed on their way."""
+
+    def handle(request: Request, time_left: float | None) -> Outcome:
+        outcome = fake.handle(request, time_left)
+        return change(fake, request, outcome) if isinstance(outcome, RawResponse) else outcome
+
+    clock = fake._server.clock.for_clients()
+    return fake.client(transport=ServiceTransport(handle, clock, random=lambda: 0.5), **settings)
+
+
+def name_of(request: Request) -> str:
+    operation = operation_at(request, "")
+    return "" if operation is None else operation.full_name
+
+
+def arguments_of(request: Request) -> dict:
+    return json.loads(request.body or b"{}")
+
+
+def edited(name: str, edit: Callable[[dict], object], *, call: int | None = None) -> Change:
+    """A change of the JSON in successful responses of an operation, or in one of them."""
+    calls = []
+
+    def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
+        if name_of(request) != name or not response.is_success:
+            return response
+        calls.append(request)
+        if call not in (None, len(calls)):
+            return response
+        body = json.loads(response.body)
+        new = edit(body)
+        return attrs.evolve(response, body=json.dumps(body if new is None else new).encode())
+
+    return change
+
+
+def replaced(name: str, status: int, body: bytes = b"{}", *, old: int | None = None) -> Change:
+    """A change of all responses of an operation, or of those with an old status."""
+
+    def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
+        if name_of(request) != name or old not in (None, response.status):
+            return response
+        return attrs.evolve(response, status=status, body=body)
+
+    return change
