@@ -31,6 +31,9 @@ CALLS = {
     "get-in-process": 200,
     "post-in-process": 200,
     "error": 200,
+    "error-loopback": 500,
+    "async-in-process": 200,
+    "decode-ten": 200,
     "decode": 10,
 }
 

@@ -32,11 +32,11 @@ class Measure:
         self.row = row
         self.url = f"{service}/{shape}/{row.holding}"
 
-    def client(self, **settings: Any) -> Any:
+    def client(self, kind: str = "Client", **settings: Any) -> Any:
         if self.row.in_process:
             method = "POST" if self.row.call == "post" else "GET"
             settings["response"] = reply_to(method, self.shape, self.row.holding)
-        return self.contestant.Client(self.url, **settings)
+        return getattr(self.contestant, kind)(self.url, **settings)
 
     def work(self, client: Any) -> Callable[[], Any]:
         """The call of the row; what it returns shows that it went through all of the response."""
@@ -106,7 +106,7 @@ class AsyncMeasure(Measure):
         self.runner = asyncio.Runner()
 
     async def opened(self, **settings: Any) -> Any:
-        client = self.contestant.AsyncClient(self.url, **settings)
+        client = self.client("AsyncClient", **settings)
         await client.open()
         return client
 

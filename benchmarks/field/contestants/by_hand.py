@@ -14,17 +14,19 @@ def items(page):
     return page["data"]
 
 
+def canned(library, response):
+    return library.MockTransport(
+        lambda _: library.Response(response.status, headers=response.headers, content=response.body)
+    )
+
+
 class Client:
     library = None  # httpx or httpx2
     ids = staticmethod(ids)
 
     def __init__(self, url, response=None, **settings):
         if response is not None:
-            settings["transport"] = self.library.MockTransport(
-                lambda _: self.library.Response(
-                    response.status, headers=response.headers, content=response.body
-                )
-            )
+            settings["transport"] = canned(self.library, response)
         self._client = self.library.Client(base_url=url, **settings)
 
     def page(self, **parameters):
@@ -74,7 +76,9 @@ class AsyncClient:
     library = None  # httpx or httpx2
     ids = staticmethod(ids)
 
-    def __init__(self, url, **settings):
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
+            settings["transport"] = canned(self.library, response)
         self._client = self.library.AsyncClient(base_url=url, **settings)
 
     async def open(self):

@@ -70,7 +70,9 @@ class Client:
 class AsyncClient:
     ids = staticmethod(ids)
 
-    def __init__(self, url, **settings):
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
+            settings["transport"] = canned(response)
         self._client = adclient.AsyncAdClient(url, **settings)
 
     async def open(self):
