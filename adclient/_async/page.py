@@ -68,10 +68,10 @@ class AsyncSource(Generic[T]):
             body = await self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
-            inner = {"page": dict(body.page.extra)} if body.page.extra else {}
+            inner = {"page": dict(body.page)} if body.page else {}
             page = AsyncPage(
                 data=Items(body.data),
-                next=body.page.next,
+                next=body.next,
                 extra={**body.extra, **inner},
                 response=body.response,
                 source=self,

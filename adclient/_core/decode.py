@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from adclient._core.call import Call
 from adclient._core.jsontext import JSONError, loads, misfit
-from adclient._core.operations import OPERATIONS, PageBody, PageInfo
+from adclient._core.operations import OPERATIONS, PageBody
 from adclient._core.response import RawResponse
 from adclient.conventions import EndOfListing
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
@@ -37,8 +37,9 @@ def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing 
         return cast(R, _draft(fields, response))
     items = _ITEM_READERS[result](_part(fields, "data", "$"))
     page = _object(_part(fields, "page", "$"), "$.page")
-    info = PageInfo(next=_next(page, end), extra=page)
-    return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
+    following = _next(page, end)
+    listing = PageBody(data=items, next=following, page=page, extra=fields, response=response)
+    return cast(R, listing)
 
 
 def end_of(page: Fields) -> EndOfListing | None:
@@ -105,6 +106,7 @@ class _Unfrozen(Item):
     """An item whose fields can be set: faster than the constructor of a frozen class."""
 
     __slots__ = ()
+    __init__: Any = object.__init__
     __setattr__ = object.__setattr__
     __delattr__ = object.__delattr__
 
@@ -115,14 +117,13 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
     The fields of the interface are moved out of each object, and the rest becomes its `extra`.
     """
     is_analysis = issubclass(cls, AnalysisItem)
-    new = object.__new__
 
     def read_items(value: JSON) -> tuple[T, ...]:
         if not isinstance(value, list):
             raise misfit("$.data", "an array", value)
         items: list[T] = []
         for extra in cast("list[Fields]", value):
-            item: Any = new(_Unfrozen)
+            item: Any = _Unfrozen()
             try:
                 item.id = item_id = extra.pop("id", _MISSING)
             except (AttributeError, TypeError):  # of a text or an array

@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
 from typing import cast
@@ -88,8 +87,10 @@ def _decoded(body: bytes, unique: bool) -> JSON:
     if fast is not None and not unique and len(body) <= _ORJSON_LIMIT and _keeps_digits(body):
         # `json` below accepts or explains what orjson refuses, such as a lone surrogate, or a
         # number that is too large for a float.
-        with suppress(ValueError):
+        try:
             return fast(body)
+        except ValueError:
+            pass
     try:
         return cast(JSON, _decoder(unique).decode(body.decode("utf-8-sig")))
     except UnicodeDecodeError as error:

@@ -28,20 +28,16 @@ ItemT = TypeVar("ItemT", covariant=True)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class PageInfo:
-    """The `page` object beside the items of a listing."""
-
-    next: JSON
-    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
-
-
-@attrs.frozen(kw_only=True, repr=False)
 class PageBody(Result, Generic[ItemT]):
-    """The response of a read operation: one page of its items."""
+    """The response of a read operation: one page of its items.
+
+    `page` is what the object of that name holds besides `next`.
+    """
 
     data: tuple[ItemT, ...]
-    page: PageInfo
-    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
+    next: JSON
+    page: Mapping[str, JSON]
+    extra: Mapping[str, JSON]
 
 
 class Arguments(TypedDict, total=False):

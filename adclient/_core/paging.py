@@ -103,7 +103,7 @@ def following(call: Call[R], cursor: JSON) -> Call[R]:
 def check_progress(call: Call[Result], result: object) -> None:
     """Refuse a later page whose continuation is the one that it was requested with."""
     assert isinstance(result, PageBody)  # nothing else is requested with a cursor
-    SeenPages(call).add(result.page.next)
+    SeenPages(call).add(result.next)
 
 
 class SeenPages:

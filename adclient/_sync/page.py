@@ -69,10 +69,10 @@ class Source(Generic[T]):
             body = self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
-            inner = {"page": dict(body.page.extra)} if body.page.extra else {}
+            inner = {"page": dict(body.page)} if body.page else {}
             page = Page(
                 data=Items(body.data),
-                next=body.page.next,
+                next=body.next,
                 extra={**body.extra, **inner},
                 response=body.response,
                 source=self,
