@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from string import ascii_letters, digits
 from typing import Any, Literal, TypedDict, TypeGuard
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,7 +22,9 @@ MADE_BY_CLIENT = frozenset(
 )
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # which UTF-8 cannot encode
-_HEADER_NAME_CHARACTERS = frozenset("!#$%&'*+-.^_`|~" + digits + ascii_letters)
+_HEADER_NAME_CHARACTERS = frozenset(
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
 
 
 EndOfListing = Literal["null", "missing", "empty", "false"]

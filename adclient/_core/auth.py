@@ -1,6 +1,5 @@
 """The credentials of a client, and the headers that carry them."""
 
-from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -69,7 +68,7 @@ _SHORTEST = 6  # characters of a secret that is redacted wherever it stands
 _EARLIEST, _LATEST = 1e8, 1e11  # seconds since 1970 that are a time: the years 1973 and 5138
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class AuthHeaders:
     """The headers that carry credentials, and the redactor that keeps them out of errors."""
 
@@ -90,7 +89,7 @@ def no_credentials(_: Request) -> dict[str, str]:
     return {}
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class SecretHeader:
     """An `auth` function that sends a secret in a header, behind a scheme; never shown."""
 
@@ -102,6 +101,8 @@ class SecretHeader:
         """The header; with the scheme `Basic`, the secret is `user:password`."""
         text = self.secret if isinstance(self.secret, str) else self.secret()
         if self.scheme.lower() == "basic" and ":" in text:
+            from base64 import b64encode  # deferred: few services use it
+
             text = b64encode(text.encode()).decode()
         return {self.header: f"{self.scheme} {text}" if self.scheme else text}
 
@@ -174,6 +175,8 @@ def _decoded(basic: str) -> list[str]:
 
     That is the user if there is no password, as for API keys. A short one could be any word.
     """
+    from base64 import b64decode  # deferred: few services use it
+
     try:
         text = b64decode(basic).decode()
     except ValueError:  # it is something else

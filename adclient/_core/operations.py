@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Result, covariant=True)
 ItemT = TypeVar("ItemT", covariant=True)
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class PageBody(Result, Generic[ItemT]):
     """The response of a read operation: one page of its items.
 
