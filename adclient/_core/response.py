@@ -68,16 +68,18 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
         return _redacted_failure(outcome, redactor)
-    headers = outcome.headers
+    headers, body = outcome.headers, outcome.body
+    broken, defect = outcome.broken, outcome.defect
     if redactor.may_find(" ".join(headers.values())):
         headers = {name: redactor.redact(value) for name, value in headers.items()}
-    elif outcome.defect is None and outcome.is_whole_success:
-        return outcome
-    broken, defect = outcome.broken, outcome.defect
+    if not outcome.is_whole_success:
+        body = redactor.redact_bytes(body)
+    if headers is outcome.headers and body == outcome.body and broken is defect is None:
+        return outcome  # most contain no secret
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=outcome.body if outcome.is_whole_success else redactor.redact_bytes(outcome.body),
+        body=body,
         broken=broken and _redacted_failure(broken, redactor),
         defect=defect and one_line(redactor.redact(defect)),
     )
