@@ -87,7 +87,8 @@ class ShieldedSend:
         their timeout. After three times that, only a read can still be in progress.
         """
         attempt = self._attempt
-        with self._scope, anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
+        self._scope.deadline = anyio.current_time() + 3 * attempt.time_left + _LONGEST_CLOSE
+        with self._scope:
             request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
             try:
                 response = await self._transmit(request)

@@ -6,10 +6,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Thread
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import anyio
-from anyio.lowlevel import RunVar, current_token
+from anyio.lowlevel import EventLoopToken, RunVar, current_token
+
+if TYPE_CHECKING:
+    import trio
 
 T = TypeVar("T")
 
@@ -91,12 +94,12 @@ class BackgroundTask(Generic[T]):
     ) -> None:
         self.loop = current_token()
         self._on_end = on_end
-        # Not a future of asyncio, which warns of an error that nobody retrieves.
-        self._done: Future[T] = Future()
+        # No future: that of asyncio warns of an error that nobody retrieves, the other one is slow.
+        self._returned: tuple[T] | None = None
+        self._error: BaseException | None = None
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
         loop = self.loop.native_token
-        self._call_soon = _into_loop()
         if isinstance(loop, asyncio.AbstractEventLoop):
             task = loop.create_task(self._run(work))
             _TASKS.add(task)
@@ -116,14 +119,16 @@ class BackgroundTask(Generic[T]):
             anyio.ClosedResourceError: The task was cancelled, as all are when an event loop ends.
         """
         await self.wait()
-        if not self._done.done():
+        if self._error is not None:
+            raise self._error
+        if self._returned is None:
             raise anyio.ClosedResourceError
-        return self._done.result()
+        return self._returned[0]
 
     @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` raises."""
-        return self._done.done() and self._done.exception() is not None
+        return self._error is not None
 
     async def wait(self) -> None:
         """Wait for the end: success, error or cancellation."""
@@ -132,17 +137,17 @@ class BackgroundTask(Generic[T]):
     def cancel_soon(self) -> None:
         """Cancel it, from any thread."""
         with suppress(RuntimeError):  # the loop has ended, and cancelled it already
-            self._call_soon(self._scope.cancel)
+            _into_loop(self.loop)(self._scope.cancel)
 
     async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
         cancelled = anyio.get_cancelled_exc_class()
         try:
             with self._scope:
-                self._done.set_result(await work())
+                self._returned = (await work(),)
         except cancelled:
             raise
         except BaseException as error:
-            self._done.set_exception(error)  # for the caller of `result()`, not for the loop
+            self._error = error  # for the caller of `result()`, not for the loop
         finally:
             self._ended()
 
@@ -170,7 +175,7 @@ async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None
     if (executor := executors.get(name)) is None:
         # One thread, so that the end of a write is recorded after its reservation.
         executor = executors[name] = ThreadPoolExecutor(1, name)
-    call_soon, done = _into_loop(), anyio.Event()
+    call_soon, done = _into_loop(current_token()), anyio.Event()
 
     def notify(_: object) -> None:
         # An event of anyio may only be set in its own event loop.
@@ -197,11 +202,9 @@ def _call_after_success(function: Callable[[], object], ended: "Future[T]") -> N
 _EXECUTORS: RunVar[dict[str, ThreadPoolExecutor]] = RunVar("adclient_executors")
 
 
-def _into_loop() -> Callable[[Callable[[], None]], object]:
-    """Return what calls a function in the running event loop, from any thread."""
-    loop = current_token().native_token
+def _into_loop(token: EventLoopToken) -> Callable[[Callable[[], None]], object]:
+    """Return what calls a function in an event loop, from any thread."""
+    loop = token.native_token
     if isinstance(loop, asyncio.AbstractEventLoop):
         return loop.call_soon_threadsafe
-    import trio
-
-    return trio.lowlevel.current_trio_token().run_sync_soon
+    return cast("trio.lowlevel.TrioToken", loop).run_sync_soon
