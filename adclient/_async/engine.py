@@ -9,7 +9,6 @@ import attrs
 
 from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
-from adclient._async.tokens import AsyncTokenFetcher
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
@@ -29,6 +28,7 @@ from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
+    from adclient._async.tokens import AsyncTokenFetcher
     from adclient._limits.guard import Guard
     from adclient.ledger.entry import Entry
     from adclient.ledger.gate import SharedGate, Ticket
@@ -60,7 +60,7 @@ class AsyncEngine:
     shared_gate: "SharedGate | None" = None
     owns_connections: bool = True
     is_closed: bool = False
-    tokens: AsyncTokenFetcher | None = None
+    tokens: "AsyncTokenFetcher | None" = None
     _requests: RequestBuilder = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -69,6 +69,8 @@ class AsyncEngine:
         self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
         token = self.credentials.token
         if self.tokens is None and callable(token):
+            from adclient._async.tokens import AsyncTokenFetcher  # deferred: most tokens are texts
+
             self.tokens = AsyncTokenFetcher(token, self.clock.wall_time)
 
     async def stage(self, operation: Operation[Draft], **arguments: Unpack[Arguments]) -> Draft:
