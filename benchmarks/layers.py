@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -159,9 +160,9 @@ def in_process(url: str) -> dict[str, float]:
     )
 
 
-def decoding(_: str) -> dict[str, float]:
-    """The bytes of 500 items to a page."""
-    body = reply_to("GET", "ads", "page").body
+def decoding(_: str, holding: str = "page") -> dict[str, float]:
+    """The bytes of 500 items to a page, or of those of another holding."""
+    body = reply_to("GET", "ads", holding).body
     return least_seconds({"bare httpx": lambda: json.loads(body), **_decoding(body)})
 
 
@@ -297,6 +298,7 @@ ROWS: dict[str, Callable[[str], dict[str, float]]] = {
     "get": get,
     "in-process": in_process,
     "decode": decoding,
+    "decode-ten": partial(decoding, holding="ten"),
     "decode-long": decoding_long,
     "tasks": tasks,
     "start": start,
