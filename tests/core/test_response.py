@@ -215,6 +215,16 @@ def test_failure_of_a_truncated_response_is_redacted(status):
     assert shown.broken == Failure(reason="reset by ***", sent=True)
 
 
+@each_case(
+    ("header", "body"), [("x", "x"), ("t0ken-1234", "x"), ("x", "t0ken-1234"), ("t0ken-1234",) * 2]
+)
+def test_error_response_is_redacted_wherever_the_secret_is(header, body):
+    response = reply(404, body.encode(), headers={"x-echo": header})
+    shown = redacted(response, Redactor(("t0ken-1234",)))
+    assert shown.headers == {"x-echo": header.replace("t0ken-1234", "***")}
+    assert shown.body == body.replace("t0ken-1234", "***").encode()
+
+
 def test_reason_is_redacted_before_it_is_shortened():
     reason = f"{'x' * 190}t0ken-1234 and more"
     shown = redacted(Failure(reason=reason, sent=True), Redactor(("t0ken-1234",)))
