@@ -74,7 +74,8 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
         headers = {name: redactor.redact(value) for name, value in headers.items()}
     if not outcome.is_whole_success:
         body = redactor.redact_bytes(body)
-    if headers is outcome.headers and body == outcome.body and broken is defect is None:
+    is_unchanged = headers is outcome.headers and body == outcome.body
+    if is_unchanged and broken is None and defect is None:
         return outcome  # most contain no secret
     return attrs.evolve(
         outcome,
