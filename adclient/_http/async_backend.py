@@ -28,7 +28,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
     async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
         """Connect to the first address that accepts."""
         try:
-            self._socket = await self._connected(await _addresses(host, port))
+            self._own(await self._connected(await _addresses(host, port)))
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
         return self

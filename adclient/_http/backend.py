@@ -7,6 +7,7 @@ timeouts that it passes are therefore ignored: each step gets what is left of th
 import socket
 import ssl
 import time
+import weakref
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from selectors import EVENT_WRITE, DefaultSelector
@@ -145,9 +146,6 @@ class BaseBackend:
         if self._socket is not None:
             self._socket.close()
 
-    def __del__(self) -> None:  # of a client that was dropped, or whose event loop has ended
-        self.close()
-
     def get_extra_info(self, info: str) -> object:
         """Look up a property of the stream by the names that httpcore has for them."""
         match info:
@@ -159,6 +157,14 @@ class BaseBackend:
                 return not self.is_reusable
             case _:
                 return None
+
+    def _own(self, connected: socket.socket) -> None:
+        """Keep a socket until this is closed, or dropped with its client or event loop.
+
+        If `__del__` closed it, it would often warn: the garbage collector may finalize it first.
+        """
+        self._socket = connected
+        weakref.finalize(self, connected.close)
 
     def _time_left(self) -> float:
         left = self.deadline - time.monotonic()
@@ -193,7 +199,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
         """Connect to the first address that accepts."""
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            self._socket = self._connected(addresses)
+            self._own(self._connected(addresses))
         except (OSError, ValueError) as error:  # a name that IDNA cannot encode is a ValueError
             raise self._connect_error(error) from error
         return self

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -34,7 +35,7 @@ from adclient import (
     AsyncAdClient,
     ConfigurationError,
 )
-from adclient._http import pool
+from adclient._http import addresses, pool
 
 # Closing.
 
@@ -304,6 +305,31 @@ def test_async_client_works_on_successive_loops(backend) -> None:
         anyio.run(client.aclose, backend=backend)
         gc.collect()
     assert len(server.requests) == 8
+
+
+def test_client_that_is_dropped_with_its_loop_warns_of_no_socket(monkeypatch) -> None:
+    """The garbage collector may come to a socket before it comes to the connection around it."""
+    older = socket.socket()  # it finalizes the objects of a cycle in the order of their creation
+
+    def use() -> None:
+        client, loop = AsyncAdClient(server.url), asyncio.new_event_loop()
+        cycle = [client, loop]
+        cycle.append(cycle)
+        with monkeypatch.context() as patch:
+            patch.setattr(addresses, "_start_connecting", start_connecting)
+            loop.run_until_complete(first_of(client))
+        loop.close()
+
+    def start_connecting(address) -> socket.socket:
+        nonlocal older
+        sock, older = older, None
+        sock.connect(address[4])
+        sock.setblocking(False)
+        return sock
+
+    with RawServer(serve_well) as server:
+        use()
+        gc.collect()
 
 
 # Threads.
