@@ -19,6 +19,12 @@ from adclient._tasks.background import BackgroundTask
 _LONGEST_CLOSE = 2.0
 # Where a cancellation does no harm, as httpcore names it in its `trace` extension.
 _READS = ("http11.receive_response_headers.started", "http11.receive_response_body.started")
+# The first events after a request has waited for a connection of the pool.
+_STARTS = (
+    "connection.connect_tcp.started",
+    "connection.connect_unix_socket.started",
+    "http11.send_request_headers.started",
+)
 
 
 AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
@@ -72,7 +78,11 @@ class AsyncLibrarySender:
 
 
 class ShieldedSend:
-    """One request through a pool of the caller, cancelled only while it reads."""
+    """One request through a pool of the caller, cancelled only while it reads.
+
+    While it waits for a connection, it has no timeout either: the pool could assign one at the
+    same moment, and would count it for good. Abandoned, it ends as soon as it has one.
+    """
 
     def __init__(self, transmit: AsyncSend, attempt: LibraryAttempt) -> None:
         self._transmit = transmit
@@ -83,8 +93,8 @@ class ShieldedSend:
     async def perform(self) -> None:
         """Send the request and read the response, for a bounded time even if abandoned.
 
-        Waiting for a connection, connecting and TLS each have the whole time of the attempt as
-        their timeout. After three times that, only a read can still be in progress.
+        Connecting and TLS each have the whole time of the attempt as their timeout. After three
+        times that, it reads, unless the caller's other requests have held the pool all the time.
         """
         attempt = self._attempt
         self._scope.deadline = anyio.current_time() + 3 * attempt.time_left + _LONGEST_CLOSE
@@ -131,6 +141,8 @@ class ShieldedSend:
         self._cancel_read()
 
     async def _trace(self, event: str, _: object) -> None:
+        if self._attempt.is_abandoned and event in _STARTS:
+            raise self._attempt.library.names.PoolTimeout("")
         self._is_reading = event in _READS
         self._cancel_read()
 

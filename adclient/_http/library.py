@@ -141,7 +141,8 @@ class LibraryAttempt(Attempt):
         # Errors of a client, unlike those of a transport, name the request that failed.
         self.names_requests: bool = client is not None
         self.is_abandoned = False
-        self._timeouts: dict[str, float] = {}
+        # Async calls have none for the pool: `ShieldedSend` says why.
+        self._timeouts: dict[str, float | None] = {"pool": None}
         self._sent_as: httpx.Request | None = None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -171,6 +172,7 @@ class LibraryAttempt(Attempt):
 
     def send_through(self, transmit: Callable[[httpx.Request], httpx.Response]) -> None:
         """Send the request, and read its response."""
+        self._timeouts["pool"] = self.time_left
         try:
             response = transmit(self.build(self.library.sync_stream))
         except self.library.names.HTTPStatusError as error:  # of an event hook, for its status
@@ -236,7 +238,7 @@ class LibraryAttempt(Attempt):
 
     def _give_time(self) -> None:
         left = self.time_left
-        self._timeouts.update(connect=left, read=left, write=left, pool=left)
+        self._timeouts.update(connect=left, read=left, write=left)
 
 
 class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport):

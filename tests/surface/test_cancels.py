@@ -135,6 +135,56 @@ def test_random_cancellations_lose_no_connection_of_a_pool(
     gc.collect()
 
 
+@pytest.mark.no_cover
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+@both_loops
+def test_timeouts_in_the_queue_of_an_injected_client_lose_no_connection(
+    client_kind, library
+) -> None:
+    """A pool of httpcore 1.0 may assign a connection to a request at the moment of its timeout."""
+    hx = pytest.importorskip(library)
+    chance = random.Random(1)
+
+    async def one(client: AsyncAdClient) -> None:
+        with contextlib.suppress(AdClientError):
+            await read(client.with_options(timeout=chance.uniform(0.002, 0.05)))
+
+    async def scenario() -> None:
+        limits = hx.Limits(max_connections=4)
+        async with (
+            hx.AsyncClient(limits=limits, verify=False) as theirs,
+            AsyncAdClient(server.url, http_client=theirs, retry=NO_RETRY, timeout=20) as client,
+        ):
+            for _ in range(10):
+                async with anyio.create_task_group() as tasks:
+                    for _ in range(40):
+                        tasks.start_soon(one, client)
+            await still_works(client)
+            await meeting.hold(client)
+
+    meeting = Meeting(4)
+    with RawServer(meeting.serve) as server:
+        client_kind.run(scenario)
+
+
+@both_loops
+def test_abandoned_request_that_gets_a_connection_is_not_sent(client_kind) -> None:
+    async def scenario() -> None:
+        async with (
+            httpx.AsyncClient(limits=httpx.Limits(max_connections=1), verify=False) as theirs,
+            AsyncAdClient(server.url, http_client=theirs, max_concurrency=1) as client,
+        ):
+            held = await theirs.send(theirs.build_request("GET", server.url), stream=True)
+            with pytest.raises(CallTimeout, match="no response in time"):
+                await read(client.with_options(timeout=0.05, max_retries=0))
+            await held.aread()  # its connection is free, and the queue goes on
+            await still_works(client, calls=2)
+
+    with RawServer(serve_well) as server:
+        client_kind.run(scenario)
+    assert len(server.requests) == 3
+
+
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("received", [0, 1, -1], ids=["nothing", "half a head", "half a body"])
 @both_loops
