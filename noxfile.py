@@ -23,6 +23,13 @@ OF_TRANSPORTS = sorted(
     if path.stem == "test_operations" or "from raw_server import" in path.read_text("utf-8")
 )
 
+# What tests/acceptance/test_patching_tools.py needs, with httpx2 in the place of httpx.
+PATCHING_TOOLS = [
+    line
+    for line in EXTRAS["acceptance"]
+    if line.startswith(("opentelemetry-instrumentation-httpx", "pytest-httpx", "sentry", "vcrpy"))
+]
+
 nox.needs_version = ">=2025.10.14"
 nox.options.default_venv_backend = "uv|venv"
 nox.options.download_python = "never"
@@ -97,10 +104,16 @@ def subinterpreters(session: nox.Session) -> None:
 
 @nox.session
 def libraries(session: nox.Session) -> None:
-    """Send through clients of httpx and httpx2."""
-    session.install("-e", ".[test]")
+    """Send through clients of httpx and httpx2, and with httpx2 in the place of httpx."""
+    session.install("-e", ".[test]", *PATCHING_TOOLS)
     for library in ("httpx", "httpx2"):
         session.run(*PYTEST, f"--family={library}", *OF_TRANSPORTS, *session.posargs)
+    # pytest would rewrite anyio, which is imported before it.
+    early = (*PYTEST, "-W", "ignore::pytest.PytestAssertRewriteWarning")
+    env = {"PYTHONPATH": str(Path("tests/aliased_httpx").resolve())}
+    session.run(*early, "--family=aliased", *OF_TRANSPORTS, *session.posargs, env=env)
+    tools = "tests/acceptance/test_patching_tools.py"
+    session.run(*early, "--noconftest", tools, *session.posargs, env=env)
 
 
 @nox.session

@@ -14,6 +14,9 @@ from types import FunctionType, GetSetDescriptorType
 
 from adclient._http.httpcore_alias import httpcore_of_httpx
 
+# `httpx2.alias_httpx()` puts the latter two in the places of the former.
+_LIBRARIES = ("httpx", "httpcore", "httpx2", "httpcore2")
+
 _Snapshot = tuple[Mapping[str, object], list[object]]  # the live members of a class, and a copy
 
 
@@ -60,7 +63,7 @@ class _Watch:
 
 def _is_own_class(cls: type) -> bool:
     """Check that a tool has not replaced a class by a subclass, a mock or a function."""
-    return type(cls) is type and cls.__module__ in ("httpx", "httpcore")
+    return type(cls) is type and cls.__module__ in _LIBRARIES
 
 
 def _is_own(member: object) -> bool:
@@ -75,7 +78,7 @@ def _is_own(member: object) -> bool:
         module = str(member.__globals__.get("__name__"))
         if module == "contextlib":  # made by @contextmanager, such as `stream`
             return member.__code__.co_name == "helper"
-        return module.partition(".")[0] in ("httpx", "httpcore")
+        return module.partition(".")[0] in _LIBRARIES
     is_data = not callable(member) and not hasattr(type(member), "__get__")
     # The latter are the `__dict__` and `__weakref__` of a class that inherits neither.
     return is_data or type(member) is GetSetDescriptorType

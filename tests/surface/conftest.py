@@ -2,6 +2,8 @@ import os
 
 import attrs
 import clients
+import httpcore
+import httpx
 import pytest
 
 _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert")
@@ -10,15 +12,17 @@ _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl
 def pytest_addoption(parser) -> None:
     parser.addoption(
         "--family",
-        choices=["httpx", "httpx2"],
-        help="send through injected clients of a library",
+        choices=["httpx", "httpx2", "aliased"],
+        help="send through injected clients of a library, or check that httpx2 is in httpx's place",
     )
 
 
 def pytest_configure(config) -> None:
     config.addinivalue_line("markers", "own: tests the default connections of adclient")
     family = config.getoption("--family", default=None)
-    if family is not None:
+    if family == "aliased":  # by tests/aliased_httpx
+        assert (httpx.__name__, httpcore.__name__) == ("httpx2", "httpcore2")
+    elif family is not None:
         clients.FAMILY.library = __import__(family)
         clients.FAMILY.is_injected = True
     if family == "httpx2":

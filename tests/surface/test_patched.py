@@ -18,6 +18,7 @@ from clients import (
     SYNC,
     a_draft,
     a_page,
+    only_of_httpx,
     read,
     sync_and_async,
     sync_asyncio_trio,
@@ -245,10 +246,29 @@ client.close()
 """
 
 
+@only_of_httpx
 def test_patch_of_httpx_imported_after_the_first_call_is_detected() -> None:
     with RawServer(serve_well) as server:
         subprocess.run([sys.executable, "-c", IMPORTED_LATE, server.url], check=True, timeout=60)
     assert len(server.requests) == 1
+
+
+ALIASED = """
+import httpx2
+httpx2.alias_httpx()
+import httpx
+from adclient._http.patched import is_async_patched, is_patched
+
+assert httpx is httpx2
+assert not is_patched() and not is_async_patched()
+httpx.Client.send = httpx.AsyncClient.send = lambda *_, **__: None
+assert is_patched() and is_async_patched()
+"""
+
+
+def test_httpx2_in_the_place_of_httpx_is_not_taken_for_a_patch() -> None:
+    pytest.importorskip("httpx2")
+    subprocess.run([sys.executable, "-c", ALIASED], check=True, timeout=60)
 
 
 # What a tool makes of a call.
