@@ -4,6 +4,7 @@ tests/surface imports these tests for SQLite, and tests/acceptance for PostgreSQ
 fixture `where`, a place without a ledger.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -89,6 +90,7 @@ thread.join()
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_gate_can_be_used_on_both_sides_of_a_fork(where) -> None:
     # Newer Pythons warn of any fork beside a thread.
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING, where]

@@ -1,6 +1,7 @@
 """The command `adclient` and its subcommands."""
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -60,8 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # What the encoding of a terminal does not have is written as escapes.
-            encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")
+            if not stream.isatty():  # the same bytes on each system
+                stream.reconfigure(encoding="utf-8", newline="\n")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -147,8 +149,10 @@ def _flush_output() -> None:
     """Flush now, while a full disk or a closed pipe can be handled."""
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError as error:
         _discard_output()
+        if error.errno == errno.EINVAL:  # what Windows calls a closed pipe
+            raise BrokenPipeError from None
         raise
 
 

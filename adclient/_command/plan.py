@@ -17,7 +17,8 @@ from adclient.plan.report import markdown_of
 from adclient.plan.staging import stage_all
 from adclient.policy import Policy
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # CI ends a job with either
+# CI ends a job with any of them; SIGBREAK is of Windows.
+_SIGNALS = [number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGBREAK")]
 _ACTORS = (ENV_ACTOR, "GITHUB_ACTOR", "GITLAB_USER_LOGIN")
 CODES = EXIT_CODES | {
     1: f"{EXIT_CODES[1]}, so a change is not staged or not tried",

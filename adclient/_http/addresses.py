@@ -1,10 +1,11 @@
 """The order and the pace in which a connection tries the addresses of a host (RFC 8305)."""
 
-import os
 import socket
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import suppress
 from itertools import chain, zip_longest
+
+from adclient._http.send import strerror
 
 Place = tuple[str | int | bytes, ...]
 Address = tuple[int, int, int, str, Place]  # as `socket.getaddrinfo` returns it
@@ -78,4 +79,4 @@ def _check_connected(sock: socket.socket) -> None:
     # A socket becomes writable in both cases; only this option tells them apart.
     if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
         sock.close()
-        raise OSError(code, os.strerror(code))
+        raise OSError(code, strerror(code))

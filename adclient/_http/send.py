@@ -4,6 +4,7 @@ It imports no HTTP library.
 """
 
 import os
+import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, Self, cast
@@ -181,12 +182,18 @@ def reason_of(error: BaseException, remote: Errors) -> str:
     """
     for cause in reversed(causes_of(error)):
         if isinstance(cause, ConnectionError) and cause.errno is not None:
-            return os.strerror(cause.errno)
+            return strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
             return str(cause.strerror or cause)
         if isinstance(cause, remote):
             return str(cause) or "the response was not valid HTTP"
     return f"the connection broke ({type(error).__name__})"
+
+
+def strerror(code: int) -> str:
+    """The text of a socket's error; `os.strerror` of Windows has none for these."""
+    texts: dict[int, str] = getattr(socket, "errorTab", {})  # only Windows has it
+    return texts[code].rstrip(".") if code in texts else os.strerror(code)
 
 
 def causes_of(error: BaseException) -> list[BaseException]:

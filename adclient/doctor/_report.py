@@ -141,7 +141,8 @@ class Report:
             raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
         part = Path(f"{target}.part")
         suggestions = dict(pair for each in self.findings for pair in each.suggestions.items())
-        part.write_text(text_of(_relative_to(target.parent, self.service), suggestions), "utf-8")
+        text = text_of(_relative_to(target.parent, self.service), suggestions)
+        part.write_text(text, "utf-8", newline="\n")
         part.replace(target)
         return attrs.evolve(self, path=str(path))
 
@@ -274,7 +275,15 @@ def _relative_to(folder: Path, service: Service) -> Service:
     """The service with paths as a file in a folder names them."""
     auth, ca_file = service.auth, service.ca_file
     if auth is not None and auth.file is not None:
-        auth = attrs.evolve(auth, file=os.path.relpath(auth.file, folder))
+        auth = attrs.evolve(auth, file=_path_from(folder, auth.file))
     return attrs.evolve(
-        service, auth=auth, ca_file=None if ca_file is None else os.path.relpath(ca_file, folder)
+        service, auth=auth, ca_file=None if ca_file is None else _path_from(folder, ca_file)
     )
+
+
+def _path_from(folder: Path, path: str | os.PathLike[str]) -> str:
+    """A path as a file in a folder names it on every system."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive of Windows
+        return Path(path).absolute().as_posix()

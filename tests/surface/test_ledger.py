@@ -2,7 +2,6 @@
 
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import sys
@@ -386,6 +385,7 @@ def test_what_is_read_only_is_refused(assert_refuses_a_write, directory, kind) -
 
 
 def test_full_disk_is_refused_until_there_is_space(assert_refuses_a_write, ledger) -> None:
+    resource = pytest.importorskip("resource", exc_type=ImportError)
     stage(ledger)
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, old[1]))
