@@ -76,14 +76,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _flush_output()
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        _discard_output()
-        return 141
     except (ConfigurationError, InvalidRequest) as error:
         for problem in str(error).splitlines():  # a plan may have several
             tell(problem)
         return 2
     except (AdClientError, ModuleNotFoundError, OSError) as error:
+        if is_closed_pipe(error):
+            _discard_output()
+            return 141
         tell(str(error))
     except Exception as error:
         if os.environ.get("ADCLIENT_TRACEBACK") == "full":
@@ -133,6 +133,15 @@ def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:
     return add(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
 
 
+def is_closed_pipe(error: BaseException) -> bool:
+    """Return True for an error of output that nobody reads."""
+    if not isinstance(error, OSError):
+        return False
+    # To Windows, that is an invalid argument; so is the name of a file, which its error has.
+    is_invalid = error.errno == errno.EINVAL and error.filename is None
+    return is_invalid or isinstance(error, BrokenPipeError)
+
+
 def tell(text: str) -> None:
     """Write one line to standard error."""
     from adclient._core.redact import one_line
@@ -149,10 +158,8 @@ def _flush_output() -> None:
     """Flush now, while a full disk or a closed pipe can be handled."""
     try:
         sys.stdout.flush()
-    except OSError as error:
+    except OSError:
         _discard_output()
-        if error.errno == errno.EINVAL:  # what Windows calls a closed pipe
-            raise BrokenPipeError from None
         raise
 
 

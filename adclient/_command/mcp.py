@@ -5,7 +5,7 @@ import signal
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
-from adclient._command import connection
+from adclient._command import connection, is_closed_pipe
 from adclient._command.ledger import add_ledger, opened
 from adclient._http.listening import address_of, listen
 from adclient.errors import ConfigurationError
@@ -63,7 +63,10 @@ def run(options: argparse.Namespace) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         anyio.run(_serve, options, policy, ledger)
-    except* BrokenPipeError:
+    except BaseExceptionGroup as group:
+        others = group.split(is_closed_pipe)[1]
+        if others is not None:
+            raise others from None
         code = 141
     finally:
         signal.signal(signal.SIGINT, on_interrupt)

@@ -1,6 +1,7 @@
 """`adclient plan`, `adclient ledger` and `adclient mcp`: limits, records, and exit codes."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -504,12 +505,20 @@ def test_only_account_of_a_model_has_its_own_rules(files, serve_instead) -> None
     assert [own.drafts_per_day for own in policy.account.values()] == [2]
 
 
-def test_closed_output_is_141_whatever_task_notices_it(serve_instead) -> None:
+@each_case(
+    ("errors", "code"),
+    [
+        ([BrokenPipeError()], 141),
+        ([OSError(errno.EINVAL, "Invalid argument")], 141),  # as Windows reports it
+        ([BrokenPipeError(), LookupError()], 1),
+    ],
+)
+def test_closed_output_is_141_whatever_task_notices_it(errors, code, serve_instead) -> None:
     def fail(*_: object) -> None:
-        raise ExceptionGroup("tasks", [BrokenPipeError()])
+        raise ExceptionGroup("tasks", errors)
 
     serve_instead(fail)
-    assert main(["mcp", "--account", "a"]) == 141
+    assert main(["mcp", "--account", "a"]) == code
 
 
 @each_case("handler", [signal.SIG_IGN, signal.default_int_handler])

@@ -142,6 +142,18 @@ def test_output_that_nobody_reads_is_141(arguments, capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_invalid_name_of_a_file_is_not_taken_for_a_closed_pipe(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    def read_text(path: Path, *_: object) -> str:
+        raise OSError(errno.EINVAL, "Invalid argument", str(path))
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    with FakeAdService().as_environment():
+        assert main([*ADS, "--token-file", "a?b"]) == 1
+    assert "a?b" in capsys.readouterr().err
+
+
 def test_output_to_a_file_has_the_line_breaks_of_other_systems() -> None:
     written = io.BytesIO()
     output = io.TextIOWrapper(written, encoding="cp1252", newline="\r\n")
