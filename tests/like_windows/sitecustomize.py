@@ -44,5 +44,5 @@ def _not_implemented(*_: object) -> None:
 
 
 # What the event loop of Windows, which waits for operations, has no use for.
-for _name in ("add_reader", "remove_reader", "add_writer", "remove_writer", "add_signal_handler"):
+for _name in ("add_reader", "add_writer", "add_signal_handler"):
     setattr(asyncio.SelectorEventLoop, _name, _not_implemented)
