@@ -1,5 +1,6 @@
 """The checks of the project: `nox` runs what CI runs, `nox -l` lists all sessions."""
 
+import os
 import re
 import shutil
 import sys
@@ -56,7 +57,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests on each Python, or those that are named after `--`."""
     # orjson has wheels neither for Pythons without the GIL nor for 3.15, and compiling it needs
     # Rust. A marker in pyproject.toml can tell only the version.
-    without = Path(session.create_tmp()).resolve() / "without.txt"
+    without = Path(os.path.relpath(session.create_tmp()), "without.txt")  # uv splits it at spaces
     without.write_text("orjson; python_version < '3'\n" if session.python == "3.14t" else "")
     session.install("-e", ".[test]", env={"UV_OVERRIDE": str(without)})
     session.run(*PYTEST, *(session.posargs or ON_ANY_SYSTEM))

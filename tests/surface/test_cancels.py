@@ -342,7 +342,7 @@ def test_hanging_request_of_an_injected_transport_frees_its_slot(client_kind, mo
         transport = httpx.MockTransport(answer)
         client = AsyncAdClient("https://ads.example.com", transport=transport, max_concurrency=1)
         with pytest.raises(CallTimeout, match="no response in time"):
-            await read(client.with_options(timeout=0.05))
+            await read(client.with_options(timeout=0.5))
         is_stuck = False
         await read(client.with_options(timeout=10))
         await client.aclose()
