@@ -176,7 +176,7 @@ def test_abandoned_request_that_gets_a_connection_is_not_sent(client_kind) -> No
         ):
             held = await theirs.send(theirs.build_request("GET", server.url), stream=True)
             with pytest.raises(CallTimeout, match="no response in time"):
-                await read(client.with_options(timeout=0.05, max_retries=0))
+                await read(client.with_options(timeout=0.5, max_retries=0))
             await held.aread()  # its connection is free, and the queue goes on
             await still_works(client, calls=2)
 
@@ -363,7 +363,7 @@ def test_write_is_not_sent_while_an_abandoned_exchange_has_the_slot(client_kind)
     async def scenario() -> None:
         transport = httpx.MockTransport(answer)
         client = AsyncAdClient(
-            "https://ads.example.com", transport=transport, max_concurrency=1, timeout=0.05
+            "https://ads.example.com", transport=transport, max_concurrency=1, timeout=0.5
         )
         with pytest.raises(CallTimeout):
             await read(client.with_options(max_retries=0))

@@ -565,7 +565,7 @@ async def test_no_task_runs_after_the_iterator_was_closed(client_kind) -> None:
 
     async with client_kind.open(transport=Accounts()) as client:
         accounts = client.over_accounts(read, ["x", "y", "z"], at_once=2)
-        with anyio.move_on_after(0.01):
+        with anyio.move_on_after(0.3):
             await anext(accounts)
         await accounts.aclose()
         assert sorted(ended) == ["x", "y"]
