@@ -58,7 +58,11 @@ def run(options: argparse.Namespace) -> int:
         fake = _fake(options)
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
-    with listen(options.host, options.port) as listening:
+    try:
+        listening = listen(options.host, options.port)
+    except OSError as error:
+        raise OSError(f"{error}: choose another with --port or --host") from None
+    with listening:
         server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
         # An interrupt before uvicorn serves must end it in the same way as one behind.
         before = signal.signal(signal.SIGINT, server.handle_exit)
