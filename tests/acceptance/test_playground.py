@@ -173,6 +173,16 @@ def test_tutorial_runs_and_its_draft_is_approved_on_the_page(page, site, chromiu
         print(f"\n{sum(site.sent):,} bytes; the first draft after {seconds:.1f} s")
 
 
+def test_example_first_runs_those_above_it_that_were_left_out(page) -> None:
+    assert page.run_as_expected(page.examples[2], seconds=120).startswith("SPR26")
+    outputs = [example.find_element(By.TAG_NAME, "output").text for example in page.examples]
+    assert outputs[1] == "50 on this page, 62 on all pages"
+    assert [bool(output) for output in outputs] == [True] * 3 + [False] * 5
+    page.browser.execute_script("arguments[0].replaceChildren()", page.output_of(page.examples[0]))
+    assert page.run(page.examples[1]) == outputs[1]
+    assert page.output_of(page.examples[0]).text == ""  # it ran only once
+
+
 def test_values_are_displayed_as_in_a_notebook(page) -> None:
     page.run(page.examples[0], seconds=120)
     card = page.run_code("""await service.async_client().beta.pause_campaign(

@@ -32,6 +32,12 @@ async function run(form) {
   const button = form.querySelector("button");
   button.disabled = true;
   output.setAttribute("aria-busy", "true");
+  // It uses the names of those above it.
+  form.dataset.wasRun = "true";
+  for (const above of document.forms) {
+    if (above === form) break;
+    if (!above.dataset.wasRun) await run(above);
+  }
   const { result, error } = await ask(python, ["run", form.elements.code.value]);
   output.innerHTML = result?.html ?? "";
   if (error) output.textContent = error;
