@@ -14,8 +14,13 @@ ROOT = Path(__file__).parent.parent
 LINK_TO_PAGE = re.compile(r"\]\(docs/(\S+?\.md)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 FIRST_HEADING = re.compile(r"\A# .*\n+")
-# pandas brings styles of its own, and leaves the corner of a table an empty heading.
+# pandas brings styles of its own, and leaves the corner of a table an empty heading: the name of
+# the index, if it has one, is alone in a second row.
 OF_PANDAS = re.compile(r"<style scoped>.*?</style>\n?", re.DOTALL)
+NAME_OF_INDEX = re.compile(
+    r"<th></th>(?P<row>((?!</tr>).)*</tr>)\s*<tr[^>]*>\s*<th>(?P<name>[^<]+)</th>(\s*<th></th>)+\s*</tr>",
+    re.DOTALL,
+)
 
 
 class Environment(Protocol):
@@ -65,6 +70,8 @@ def _displayed(output: dict[str, Any], heading: str) -> str:
     if "text/html" in data:
         html = OF_PANDAS.sub("", "".join(data["text/html"]))
         html = html.replace('<table border="1" class="dataframe">', "<table>")
-        html = html.replace("<th></th>", "<td></td>")
+        html = NAME_OF_INDEX.sub(r"<th>\g<name></th>\g<row>", html).replace(
+            "<th></th>", "<th>#</th>"
+        )
         return f'<div class="output">{html}</div>'
     return f"```text\n{''.join(data['text/plain']).rstrip()}\n```"

@@ -171,6 +171,14 @@ def test_notebook_is_shown_with_its_outputs(name) -> None:
     assert html.count("<pre>") == len(code) + texts
 
 
+@pytest.mark.parametrize("name", PAGES_OF_NOTEBOOKS.values())
+def test_data_frames_have_one_row_of_headings(name) -> None:
+    heads = re.findall(r"<thead>.*?</thead>", html_of(f"notebooks/{name}"), re.DOTALL)
+    assert heads
+    assert [head for head in heads if head.count("<tr") != 1] == []
+    assert [head for head in heads if re.search(r"<t[hd][^>]*></t", head)] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_page_has_the_icon_and_a_social_card(page) -> None:
     html = (SITE / page).read_text("utf-8")
