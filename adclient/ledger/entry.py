@@ -172,7 +172,7 @@ class Ledger(Protocol):
 
 @public_in("adclient.ledger")
 class LedgerWarning(UserWarning):
-    """The ledger could not record how a write ended; the text names the draft, if there is one.
+    """A write ended, and the ledger could not record how; the text names the draft, if any.
 
     A `SharedGate` issues it as well, if it could not record a pause or the end of a request.
 

@@ -95,6 +95,10 @@ def test_home_page_shows_what_matters_above_the_fold(browser, url) -> None:
             assert text in found.text
             bottoms[selector] = found.rect["y"] + found.rect["height"]
         assert [name for name, bottom in bottoms.items() if bottom > 800] == []
+        cards = browser.find_elements(By.CSS_SELECTOR, ".grid.cards li")
+        places = [(card.rect["x"], card.rect["y"]) for card in cards]
+        columns, rows = {x for x, _ in places}, {y for _, y in places}
+        assert (len(cards), len(columns), len(rows)) == (4, 2, 2)  # none is alone in its row
         links = browser.find_elements(By.CSS_SELECTOR, ".hero .md-button")
         addresses = [link.get_attribute("href") for link in links]
         assert addresses == [f"{url}tutorial/", f"{url}playground/"]
@@ -122,6 +126,19 @@ def test_missing_page_searches_for_the_words_of_its_address(browser, url) -> Non
         field.submit()
         WebDriverWait(browser, 30).until(
             lambda _: "The Monday waste sweep" in browser.execute_script(RESULTS)
+        )
+
+
+@pytest.mark.parametrize(
+    ("word", "first"), [("ledger", "Ledger"), ("waste", "Waste of all accounts, in a warehouse")]
+)
+def test_search_finds_what_a_word_names_first(browser, url, word, first) -> None:
+    with emulated(browser, width=WIDE):
+        browser.get(f"{url}404.html")
+        browser.execute_script("search(arguments[0])", word)
+        browser.execute_script("document.querySelector('.md-search__button').click()")
+        WebDriverWait(browser, 30).until(
+            lambda _: browser.execute_script(RESULTS).partition("\n")[0] == first
         )
 
 
