@@ -65,7 +65,7 @@ def test_interrupt_directly_after_the_start_prints_no_traceback(seconds) -> None
 
 
 # It begins before the command does, which may take its time to listen.
-PATIENT = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01)
+PATIENT = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01, quota=None)
 
 
 def client_of(port: int) -> AdClient:
