@@ -416,6 +416,26 @@ def test_killed_process_sends_nothing_more() -> None:
     assert {*sent} == {"a first one"}
 
 
+def test_task_of_a_job_ends_with_its_call() -> None:
+    events, late = [], []
+
+    async def outlive() -> None:
+        await events[-1].wait()
+        late.append("in the next process")
+
+    async def job(client: AsyncAdClient) -> None:
+        for event in events:
+            event.set()
+        events.append(asyncio.Event())
+        task = asyncio.create_task(outlive())
+        await asyncio.sleep(0)
+        await client.gamma.list_ads(account_id="account_1")
+        assert not task.done()
+
+    check(job)
+    assert (len(events) > 50, late) == (True, [])
+
+
 def test_draft_counts_for_the_day_of_its_reservation() -> None:
     policy = Policy(drafts_per_day=1)
     service = WatchedService([FakeAccount("account_1")], Profile(), None, policy)

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -131,7 +131,7 @@ def check_job(
         make = service.async_client if is_async else service.client
         client = make(ledger=ledger, policy=limit)
         called = partial(cast("Callable[..., Any]", job), *(client, ledger)[: len(needed)])
-        return (lambda: runner.run(called())) if is_async else called
+        return (lambda: runner.run(_whole(called()))) if is_async else called
 
     def run(accounts: Sequence[FakeAccount], profile: Profile, steps: list[JobCall | str]) -> None:
         service = WatchedService(accounts, profile, conventions, limits)
@@ -156,6 +156,17 @@ def check_job(
         # The warning names a draft to reject, which is a step of its own.
         warnings.simplefilter("ignore", PolicyWarning)
         check()
+
+
+async def _whole(call: Awaitable[object]) -> object:
+    """Await a call of a job, whose other tasks end with it, as those of a process do."""
+    try:
+        return await call
+    finally:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
 
 @st.composite
