@@ -65,10 +65,11 @@ def reader(client: AdClient) -> None:
         assert campaign.id
 
 
-def mistaken(_: AdClient) -> None:
+def mistaken(client: AdClient) -> None:
     """What the service cannot read is no violation of a policy."""
-    client = AdClient(conventions=Conventions(read_parameters="body"))
-    client.beta.list_campaigns(account_id="another_account").collect()
+    reader(client)
+    other = AdClient(conventions=Conventions(read_parameters="body"))
+    other.beta.list_campaigns(account_id="another_account").collect()
 
 
 def planned(client: AdClient) -> object:
@@ -320,6 +321,11 @@ def asserting(client: AdClient) -> None:
         raise AssertionError("there is always one") from error
 
 
+def closing(client: AdClient) -> None:
+    with client:
+        reader(client)
+
+
 def interrupted(_: AdClient) -> None:
     raise KeyboardInterrupt
 
@@ -329,6 +335,7 @@ def interrupted(_: AdClient) -> None:
     [
         (broken, KeyError, "campaign_1"),
         (asserting, AssertionError, "^there is always one"),
+        (closing, ConfigurationError, "closed"),
         (interrupted, KeyboardInterrupt, None),
     ],
 )
@@ -341,6 +348,36 @@ def test_failure_of_the_job_itself_is_raised(job, error, text) -> None:
 def test_job_needs_one_or_two_parameters(job) -> None:
     with pytest.raises(ConfigurationError, match="a client, or a client and a ledger"):
         check_job(job)
+
+
+def elsewhere(client: AdClient) -> None:
+    client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_1")
+
+
+def generating(client: AdClient) -> Iterator[object]:
+    yield client.beta.pause_campaign(**PAUSE)
+
+
+def test_lambda_that_fails_is_reported() -> None:
+    assert TWICE in message_of(lambda client: blind(client))
+
+
+NO_FAULTS = {"faults": st.just(Fault.in_page("data_null")), "profiles": st.just(Profile())}
+
+
+@each_case(
+    ("job", "options", "problem"),
+    [
+        (elsewhere, NO_FAULTS, "see `accounts` and `policy`: .* no account 'account_b204'"),
+        (curious, {"policy": PINNED}, "see `accounts` and `policy`: .*another_account"),
+        (lambda _: None, {}, "see `accounts` and `policy`: it raised no error"),
+        (lambda client: blind_later(client), {}, "job returned a coroutine, which does nothing"),
+        (generating, {}, "job returned a generator, which does nothing"),
+    ],
+)
+def test_job_that_does_nothing_is_refused(job, options, problem) -> None:
+    with pytest.raises(ConfigurationError, match=problem):
+        check(job, **options)
 
 
 def test_policy_must_be_one() -> None:
@@ -473,6 +510,7 @@ def test_ledger_is_a_whole_one_in_memory(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     def job(client: AdClient, ledger: SQLiteLedger) -> None:
+        reader(client)
         assert ledger.exists()
         ledger.create()
         assert len(ledger.verify()) == 64

@@ -78,7 +78,8 @@ def check_job(
        entry, or reads it from `ledger.unknown()`.
 
     Apart from that, a job may raise errors of this library. Any other error that is not raised
-    because of one is a failure of the job itself, and ends the check, as a failed `assert` does.
+    because of one is a failure of the job itself, and ends the check, as a failed `assert` and a
+    `ConfigurationError` do, such as that of a closed client.
     Hypothesis prints the shortest run that fails, and begins with it the next time.
 
     Args:
@@ -98,7 +99,8 @@ def check_job(
 
     Raises:
         AssertionError: A property does not hold; the message names the step and the write.
-        ConfigurationError: `job` takes neither one nor two arguments, or `policy` is no policy.
+        ConfigurationError: `job` takes neither one nor two arguments, `policy` is no policy, or no
+            request of the job was ever accepted, as of an account that the fakes do not have.
 
     Examples:
         >>> from adclient import AdClient, OutcomeUnknown
@@ -126,6 +128,8 @@ def check_job(
         pinned = limits.accounts or ("account_1", "account_2")
         accounts = st.tuples(*map(strategies.accounts, [*pinned, "another_account"]))
 
+    last_errors: dict[bool, BaseException | None] = {}  # by whether a request was accepted
+
     def connect(service: WatchedService) -> Callable[[], object]:
         ledger, limit = service.ledger, limits if applies_policy else None
         make = service.async_client if is_async else service.client
@@ -139,9 +143,12 @@ def check_job(
             of_job = Run(service, connect)
             for step in steps:
                 of_job.take(step)
+        if of_job.calls:
+            last_errors[service.has_accepted] = of_job.last_error
 
     # Hypothesis shows the name, and keeps failures by the source and the signature.
-    run.__name__ = getattr(job, "__name__", type(job).__name__)
+    # It cannot show one that is named as a lambda.
+    run.__name__ = getattr(job, "__name__", type(job).__name__).replace("<lambda>", "job")
     run.__annotations__["return"] = f"{job.__module__}.{run.__name__}"
     given = hypothesis.given(
         accounts=accounts,
@@ -156,6 +163,10 @@ def check_job(
         # The warning names a draft to reject, which is a step of its own.
         warnings.simplefilter("ignore", PolicyWarning)
         check()
+    if last_errors.keys() == {False}:
+        problem = "the service accepted no request of the job, so nothing was checked"
+        seen = last_errors[False] or "it raised no error"
+        raise ConfigurationError(f"{problem}; see `accounts` and `policy`: {seen}", argument="job")
 
 
 async def _whole(call: Awaitable[object]) -> object:

@@ -1,5 +1,6 @@
 """One run of a job against one fake: its steps, and what is checked after each call."""
 
+import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from typing import cast
 
 import attrs
 
-from adclient.errors import AdClientError
+from adclient.errors import AdClientError, ConfigurationError
 from adclient.plan import PlanReport
 from adclient.testing.properties._service import JobCall, WatchedService
 
@@ -24,6 +25,8 @@ class Run:
     connect: Callable[[WatchedService], Connected]
     job: Connected = attrs.field(init=False)
     number: int = 0
+    calls: int = 0
+    last_error: BaseException | None = None
 
     def __attrs_post_init__(self) -> None:
         self.restart()
@@ -65,6 +68,7 @@ class Run:
 
     def _call(self, call: JobCall) -> None:
         """Call the job, and raise an error if it violates a property, or fails by itself."""
+        self.calls += 1
         self.service.begin(call)
         result: object = None
         error: BaseException | None = None
@@ -74,14 +78,22 @@ class Run:
             raise
         except BaseException as raised:
             error = raised
+        if inspect.iscoroutine(result) or inspect.isgenerator(result):
+            result.close()
+            kind = type(result).__name__
+            problem = f"job returned a {kind}, which does nothing: pass an `async def`"
+            raise ConfigurationError(problem, argument="job")
         errors = [*_chain_of(error)]
         for problem in self._problems(errors, result):
             raise AssertionError(f"step {self.number}, {call}: {problem}") from error
         if self.service.is_killed:
             self.restart()
             return
+        self.last_error = error
         is_ours = any(isinstance(each, AdClientError) for each in errors)
-        if error is not None and (isinstance(error, AssertionError) or not is_ours):
+        # A closed client or a wrong setting is no failure that a service causes.
+        is_own = isinstance(error, AssertionError | ConfigurationError) or not is_ours
+        if error is not None and is_own:
             raise error
 
     def _problems(self, errors: list[BaseException], result: object) -> Iterator[str]:
@@ -105,7 +117,8 @@ class Run:
                 arguments = json.dumps(entry.arguments, default=str)
                 yield (
                     f"the unknown outcome of {entry.operation} {arguments} was swallowed: the job "
-                    "has neither raised nor settled it, nor read it from ledger.unknown()"
+                    "has neither raised nor settled it, nor returned the PlanReport that shows it, "
+                    "nor read it from ledger.unknown()"
                 )
 
 

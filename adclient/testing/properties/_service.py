@@ -10,7 +10,7 @@ import attrs
 
 from adclient._core.call import Call, validated
 from adclient._core.request import Request
-from adclient._core.response import Outcome
+from adclient._core.response import Outcome, RawResponse
 from adclient._limits import rules
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest
@@ -95,6 +95,7 @@ class WatchedService(FakeAdService):
         self.writes: list[Write] = []
         self.problems: list[str] = []
         self.is_killed: bool = False
+        self.has_accepted: bool = False
         self._policy = policy
         self.begin(JobCall())
 
@@ -122,6 +123,7 @@ class WatchedService(FakeAdService):
                 self.faults.add(call.fault)
             staged = self._server.drafts.staged
             outcome = super().handle(request, time_left)
+            self.has_accepted |= isinstance(outcome, RawResponse) and outcome.is_success
             self.problems += self._problems(request, self._server.drafts.staged > staged)
             if is_met and call.is_killed:
                 self.is_killed = self.ledger.is_dead = True
