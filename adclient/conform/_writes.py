@@ -90,7 +90,9 @@ def _check_draft(
         field, before, after = map(diff.get, ("field", "before", "after"))
         yield "diff.field", isinstance(field, str) and field != "", _text(diff, "field")
         item = (shown or {}).get(str(arguments.get("campaign_id")))
-        is_live = field != "status" or item is None or item[1] == before
+        # A number may be a code of the status.
+        is_code = not isinstance(before, str)
+        is_live = is_code or field != "status" or item is None or item[1] == before
         yield "diff.before", "before" in diff and is_live, _text(diff, "before")
         # The interface shows numbers, and allows other values.
         is_amount = field == "daily_budget" and isinstance(after, int | float | Decimal)

@@ -456,6 +456,11 @@ def test_value_before_a_pause_must_be_that_of_the_listing() -> None:
     assert failed(report) == {f"{PAUSE}: diff.before"}
 
 
+def test_value_before_a_pause_may_be_a_number() -> None:
+    report = checked(client_of(small_fake(), edited(PAUSE, field("before", 1, "diff"))))
+    assert failed(report) == set()
+
+
 def test_draft_id_of_another_change_fails() -> None:
     changes = (
         edited(BUDGET, field("draft_id", "draft_1")),
