@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
+from adclient._core.jsontext import JSONError, dumps
 from adclient._core.operations import OPERATIONS, Operation
+from adclient._core.redact import one_line
 from adclient._display.tracebacks import forget_frames
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
@@ -89,8 +91,17 @@ def conform(
     if not all(accounts := (*staging, *others) or ("",)):
         raise ConfigurationError("account_id is missing", argument="account_id")
     given = arguments or {}
-    for name in given.keys() - {each.full_name for each in OPERATIONS if each.is_write}:
-        raise ConfigurationError(f"arguments: {name!r} is not a write", argument="arguments")
+    writes = {each.full_name: each for each in OPERATIONS if each.is_write}
+    for name, values in given.items():
+        if name not in writes:
+            raise ConfigurationError(f"arguments: {name!r} is not a write", argument="arguments")
+        for unknown in values.keys() - {each.name for each in writes[name].parameters}:
+            problem = f"arguments: {name} has no parameter {unknown!r}"
+            raise ConfigurationError(problem, argument="arguments")
+        try:
+            dumps(values, f"arguments: {name}")
+        except JSONError as error:
+            raise ConfigurationError(one_line(str(error)), argument="arguments") from None
     engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this package
     engine.check_open()
     run = Run(

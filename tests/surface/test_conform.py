@@ -1,6 +1,7 @@
 """`adclient.conform`: the fake passes it in every profile, and each deviation fails its checks."""
 
 import json
+import math
 from collections import Counter
 
 import attrs
@@ -690,6 +691,8 @@ def test_result_of_a_check_is_found() -> None:
         ({"stage_drafts": [ACCOUNT, ""]}, "account_id"),
         ({"account_id": ACCOUNT, "timeout": 0}, "timeout"),
         ({"account_id": ACCOUNT, "arguments": {ADS: {}}}, "arguments"),
+        ({"account_id": ACCOUNT, "arguments": {PAUSE: {"campain_id": "c"}}}, "arguments"),
+        ({"account_id": ACCOUNT, "arguments": {BUDGET: {"daily_budget": math.nan}}}, "arguments"),
     ],
 )
 def test_argument_that_cannot_be_used_is_refused(settings, argument) -> None:
