@@ -1,5 +1,6 @@
 """One run of the checks: it sends calls as the client does, and keeps what they show."""
 
+import re
 from collections.abc import Callable, Mapping
 
 import attrs
@@ -156,7 +157,8 @@ def _described(outcome: Outcome) -> Received:
         return Received(None, f"{outcome}, with a body that cannot be used: {outcome.defect}")
     status, text = outcome.status, str(outcome.status)
     if 300 <= status < 400:
-        text += f" to {outcome.headers.get('location', 'nowhere').partition('?')[0]}"
+        # The query and the fragment may contain credentials of the service.
+        text += f" to {re.split('[?#]', outcome.headers.get('location', 'nowhere'))[0]}"
     elif not outcome.is_success:
         text = f"{text} {problem_of(outcome).message or ''}".strip()
     try:

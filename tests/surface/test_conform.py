@@ -34,7 +34,7 @@ from adclient.conform._reads import MOST_PAGES, UNKNOWN_ACCOUNT
 from adclient.testing import FakeAdService, Fault, Profile
 
 ADS, BUDGET, PAUSE = "gamma.list_ads", "alpha.update_campaign_budget", "beta.pause_campaign"
-CREATE = "gamma.create_dco_ad"
+CREATE, FATIGUE = "gamma.create_dco_ad", "beta.detect_creative_fatigue"
 
 
 def checked(client: AdClient, **settings):
@@ -615,8 +615,9 @@ def test_report_contains_no_credentials(settings) -> None:
     def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
         echo = "hunter2-s3cret" in str(request.headers.values())
         text = f"no {'hunter2-s3cret' if echo else 'token'}"
-        if name_of(request) == ADS:
-            return RawResponse(status=302, headers={"location": f"/{text}?session=7"})
+        if name_of(request) in (ADS, FATIGUE):
+            mark = "?" if name_of(request) == ADS else "#"
+            return RawResponse(status=302, headers={"location": f"/{text}{mark}session=7"})
         if response.status == 201:
             body = json.loads(response.body) | {"status": text}
             return attrs.evolve(response, body=json.dumps(body).encode())
@@ -624,7 +625,8 @@ def test_report_contains_no_credentials(settings) -> None:
         return response if response.is_success else attrs.evolve(response, body=body)
 
     report = checked(client_of(small_fake(), change, **settings))
-    assert seen(report, f"{ADS}: HTTP status") == "failed: 302 to /no ***"
+    for name in (ADS, FATIGUE):
+        assert seen(report, f"{name}: HTTP status") == "failed: 302 to /no ***"
     assert seen(report, f"{BUDGET}: status") == 'failed: "no ***"'
     told = str(report) + report.markdown() + json.dumps(report.to_dict()) + repr(report)
     assert "hunter2" not in told
