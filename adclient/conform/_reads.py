@@ -58,7 +58,6 @@ def check_read(run: Run, operation: Operation[Result]) -> Iterator[Found]:
         yield "page.next", listing.verdict, listing.seen
         yield from _check_shape(listing)
         yield from _check_parameters(run, operation, account_id, listing)
-        run.reasons[operation.full_name] = "there are no items"
     received = run.ask(operation, {})
     yield refusal("without account_id", received, is_wrong=received.is_success)
     received = run.ask(operation, {"account_id": UNKNOWN_ACCOUNT})
@@ -67,6 +66,8 @@ def check_read(run: Run, operation: Operation[Result]) -> Iterator[Found]:
     else:
         is_wrong = received.is_success and received.items is not None
         yield refusal("unknown account_id", received, is_wrong=is_wrong)
+    if isinstance(first.body, dict):
+        run.reasons[operation.full_name] = "there are no items"
 
 
 def refusal(name: str, received: Received, *, is_wrong: bool) -> Found:
@@ -101,7 +102,8 @@ def read_listing(
         if not received.is_success:
             problem = f"page {number}: {received.text}; {_HOW_TO_CONTINUE}"
             return Listing(pages, "open" if received.is_refused else "failed", problem)
-        if pages and first.items and received.items == first.items:
+        leads_on = received.fields.get("page") != first.fields.get("page")
+        if pages and _ids(received) == _ids(first) and (first.items or not leads_on):
             problem = f"page {number} is the first page again; {_HOW_TO_CONTINUE}"
             return Listing(pages, "open", problem)
         pages.append(received)
@@ -119,6 +121,11 @@ def read_listing(
             received = run.ask(operation, {"account_id": account_id}, page["next"])
         except UnsentError as error:
             return Listing(pages, "open", f"page {number + 1}: {error}")
+
+
+def _ids(page: Received) -> list[JSON]:
+    """The ids of the items of a page; what else they contain may change with the time."""
+    return [item.get("id", item) if isinstance(item, dict) else item for item in page.items or ()]
 
 
 def _check_shape(listing: Listing) -> Iterator[Found]:

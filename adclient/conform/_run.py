@@ -116,7 +116,11 @@ class Run:
         longest = retry.attempt_timeout or engine.options.timeout
         retry = attrs.evolve(retry, attempt_timeout=longest)
         options = engine.options.merged(timeout=left, retry=retry)
-        encoded = {name: dumps(value, name) for name, value in arguments.items()}
+        try:
+            encoded = {name: dumps(value, name) for name, value in arguments.items()}
+            dumps(cursor, "page.next")
+        except JSONError as error:
+            raise UnsentError(str(error)) from None
         account_id = str(arguments.get("account_id", ""))
         self._outcomes.clear()
         try:

@@ -302,6 +302,11 @@ HOW = "the interface does not show how `page.next` is passed back: `adclient doc
             [],
         ),
         (edited(ADS, field("next", "x", "page"), call=1), "open: page 2: 400 ", []),
+        (
+            edited(ADS, field("next", "\ud800", "page"), call=1),
+            "open: page 2: page.next: contains a lone surrogate",
+            [],
+        ),
         (edited(ADS, field("next", {"after": 7}, "page"), call=1), "open: page 2: 400 ", []),
     ],
 )
@@ -344,6 +349,35 @@ def test_service_that_ignores_the_continuation_fails_nothing() -> None:
     verdict = f"open: page 2 is the first page again; {HOW}"
     assert seen(report, f"{ADS}: page.next") == verdict
     assert seen(report, f"{ADS}: distinct ids") == "passed: ad_1: 1 of 2 items"
+
+
+@each_case(
+    "edit", [lambda body, n: body["data"][0].update(age=n), lambda body, n: body.update(data=[])]
+)
+def test_first_page_that_comes_again_fails_nothing_if_its_items_age_or_none_are_there(edit) -> None:
+    fake, calls = small_fake(), []
+
+    def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
+        if name_of(request) != ADS:
+            return response
+        calls.append(request)
+        first = fake.handle(attrs.evolve(request, url=request.url.partition("&cursor=")[0]))
+        return edited(ADS, lambda body: edit(body, len(calls)))(fake, request, first)
+
+    report = conform(client_of(fake, change), account_id=ACCOUNT)
+    assert failed(report) == set()
+    assert seen(report, f"{ADS}: page.next").startswith("open: page 2 is the first page again; ")
+
+
+def test_item_whose_id_cannot_be_sent_ends_no_run() -> None:
+    listing = "beta.list_campaigns"
+    report = conform(
+        client_of(small_fake(), edited(listing, each_item(id="\ud800"), call=1)),
+        account_id=ACCOUNT,
+    )
+    assert (failed(report), report.exit_code) == (set(), 0)
+    reason = "not run: campaign_id: contains a lone surrogate"
+    assert seen(report, f"{listing}: with campaign_id") == reason
 
 
 def test_empty_listing_judges_no_item() -> None:
@@ -570,6 +604,14 @@ def test_rate_limit_is_waited_for_while_there_is_time() -> None:
     assert (report.sent, report.exit_code) == (11, 1)
     assert report.stopped.startswith("429 ")
     assert report.stopped.endswith("; run it again later")
+
+
+def test_check_after_the_end_of_a_run_shows_that_as_the_reason() -> None:
+    fake = small_fake(accounts=[account(count=0)])
+    fake.faults.add(Fault.refused(), times=None, operation="beta.list_campaigns", call=2)
+    report = conform(fake.client(max_retries=0), account_id=ACCOUNT)
+    reason = "not run: no whole response to 2 calls in a row"
+    assert seen(report, "beta.list_campaigns: unknown account_id") == reason
 
 
 def test_time_limit_ends_the_run() -> None:
