@@ -141,10 +141,11 @@ def _check(run: Run, operation: Operation[Result]) -> None:
 
 def _report(run: Run, stopped: str | None) -> ConformReport:
     platforms = {platform for platform, _ in run.accepted}
+    hint = "" if platforms else "; `adclient doctor` finds out how the service is called"
     for operation, received in run.refused.items():
         if operation.namespace in platforms:
             run.note(operation, ("HTTP status", False, received.text))
-        run.reasons[operation.full_name] = f"no account was accepted: {received.text}"
+        run.reasons[operation.full_name] = f"no account was accepted: {received.text}{hint}"
     results: list[ConformResult] = []
     for check in CHECKS:
         reason = run.reasons.get(check.operation, stopped or "what it is part of was not received")
