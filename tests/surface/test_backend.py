@@ -162,15 +162,16 @@ def times():
     """The time of every case, of which several wait at once."""
     import trio  # noqa: F401  # threads that import it together may find half of it
 
-    def best(case) -> float:
-        kind, fault = case
-        for _ in range(TRIES):
-            if (took := time_of(kind, *fault)) <= PUNCTUAL:
-                break
-        return took
-
     with ThreadPoolExecutor(16) as pool:
-        return dict(zip(CASES, pool.map(best, CASES), strict=True))
+        took = dict(
+            zip(CASES, pool.map(lambda case: time_of(case[0], *case[1]), CASES), strict=True)
+        )
+    # What a busy machine delayed is tried again, with nothing beside it.
+    for case in CASES:
+        for _ in range(TRIES):
+            if took[case] > PUNCTUAL:
+                took[case] = time_of(case[0], *case[1])
+    return took
 
 
 @each_case(("kind", "fault"), CASES)
