@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -139,7 +140,7 @@ def check_job(
 
     def run(accounts: Sequence[FakeAccount], profile: Profile, steps: list[JobCall | str]) -> None:
         service = WatchedService(accounts, profile, conventions, limits)
-        with service.as_environment():
+        with closing(service.ledger.database), service.as_environment():
             of_job = Run(service, connect)
             for step in steps:
                 of_job.take(step)

@@ -51,9 +51,9 @@ class MemoryLedger(SQLiteLedger):
         super().__init__("never-created.db", now=now)
         self._shown = "in memory"
         self._lock = RLock()
-        self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self.database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         for statement in SCHEMA:
-            self._database.execute(statement)
+            self.database.execute(statement)
         self._latest: dict[str, Entry] = {}
         self.read: set[str] = set()
         self.is_dead: bool = False
@@ -87,7 +87,7 @@ class MemoryLedger(SQLiteLedger):
         return True
 
     def _connect(self, mode: Mode) -> _Connection:  # noqa: ARG002 (there is only one)
-        return _Connection(self._database)
+        return _Connection(self.database)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         if mode != "read":
