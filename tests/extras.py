@@ -123,8 +123,6 @@ def httpx2() -> None:
 
 
 def hypothesis() -> None:
-    from hypothesis import settings
-
     from adclient.testing.properties import check_job
 
     pages = []
@@ -132,7 +130,7 @@ def hypothesis() -> None:
     def job(client: AdClient) -> None:
         pages.append(client.gamma.list_ads(account_id="account_1"))
 
-    check_job(job, settings=settings(max_examples=5, deadline=None))
+    check_job(job)
     assert pages
 
 
