@@ -10,7 +10,7 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "typing"})
+OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "test-extras", "typing"})
 # Without those that have no GIL, which nox adds for all versions from 3.14 on.
 PYTHONS = [name for name in nox.project.python_versions(PROJECT) if not name.endswith("t")]
 OLDEST = PYTHONS[0]
@@ -22,7 +22,7 @@ PATIENT = ("-o", "faulthandler_timeout=300")
 # sockets, and those that see every operation on the wire.
 OF_TRANSPORTS = sorted(
     str(path)
-    for path in Path("tests/surface").glob("test_*.py")
+    for path in Path("tests/client").rglob("test_*.py")
     if path.stem == "test_operations" or "from raw_server import" in path.read_text("utf-8")
 )
 
@@ -37,11 +37,10 @@ ON_ANY_SYSTEM = (
     ()
     if sys.platform == "linux"
     else (
-        "tests/core",
-        *(
-            f"tests/surface/test_{name}.py"
-            for name in ("backend", "like_windows", "lifetimes", "listings", "operations", "plan")
-        ),
+        "tests/client/core",
+        *(f"tests/client/wire/test_{name}.py" for name in ("backend", "like_windows", "lifetimes")),
+        *(f"tests/client/surface/test_{name}.py" for name in ("listings", "operations")),
+        "tests/tools/plan/test_plan.py",
     )
 )
 
@@ -93,7 +92,7 @@ def wheel(session: nox.Session) -> None:
 def extras(session: nox.Session, extra: str) -> None:
     """Use what each extra is for, in an environment of its own, or all of them missing."""
     session.install("-e", f".[{extra}]" if extra else ".")
-    session.run("python", "-P", "tests/extras.py", *filter(None, [extra]))
+    session.run("python", "-P", "tests/extras/each_alone.py", *filter(None, [extra]))
 
 
 @nox.session(python=OLDEST)
@@ -111,14 +110,14 @@ def oldest(session: nox.Session) -> None:
     # anyio before 4.15.1 leaves the socket or transport of a cancelled connect to the garbage
     # collector, which warns in whatever test runs then. Our own connections have no transports.
     known = [f"-Wignore:unclosed {what}:ResourceWarning" for what in ("<socket", "transport")]
-    session.run(*PYTEST, "tests/core", "tests/surface", *known, *session.posargs)
+    session.run(*PYTEST, "tests/client", *known, *session.posargs)
 
 
 @nox.session(python="3.13")
 def subinterpreters(session: nox.Session) -> None:
     """Use adclient in an interpreter besides the main one, which needs Python 3.13."""
     session.install("-e", ".")
-    session.run("python", "tests/subinterpreters.py")
+    session.run("python", "tests/extras/subinterpreters.py")
 
 
 @nox.session
@@ -129,7 +128,7 @@ def libraries(session: nox.Session) -> None:
         session.run(*PYTEST, f"--family={library}", *OF_TRANSPORTS, *session.posargs)
     # pytest would rewrite anyio, which is imported before it.
     early = (*PYTEST, "-W", "ignore::pytest.PytestAssertRewriteWarning")
-    env = {"PYTHONPATH": str(Path("tests/aliased_httpx").resolve())}
+    env = {"PYTHONPATH": str(Path("tests/support/aliased_httpx").resolve())}
     session.run(*early, "--family=aliased", *OF_TRANSPORTS, *session.posargs, env=env)
     tools = "tests/acceptance/test_patching_tools.py"
     session.run(*early, "--noconftest", tools, *session.posargs, env=env)

@@ -1,17 +1,16 @@
 """Fixtures and settings shared by all tests."""
 
-import contextlib
 import gc
-import importlib
 import os
-import pkgutil
 import sys
 from collections.abc import Iterator
 
+import clients
+import httpcore
+import httpx
 import pytest
 from hypothesis import settings
 
-import adclient
 from adclient._core import jsontext
 
 # Tests that more than one module imports.
@@ -35,55 +34,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=1,
         help="how often stress tests repeat; above 1, tables are whole",
     )
+    parser.addoption(
+        "--family",
+        choices=["httpx", "httpx2", "aliased"],
+        help="send through injected clients of a library, or check that httpx2 is in httpx's place",
+    )
 
 
-# These run code that other tests also cover; tracing it would double their time.
-WITHOUT_COVERAGE = {
-    # modules
-    "test_code_of_pages",
-    "test_docs",
-    "test_doctor_profiles",
-    "test_growth",
-    "test_hostile_tools",
-    "test_layers",
-    "test_only_sixteen",
-    "test_operations",
-    "test_policy_requests",
-    "test_retries",
-    "test_sync_twin",
-    "test_writes_are_staged_once",
-    # tests
-    "test_bad_job_violates_nothing_else",
-    "test_base_url_can_have_a_path",
-    "test_endless_body_is_refused_with_bounded_memory",
-    "test_path_of_any_length_is_shown_by_its_end",
-    "test_random_cancellations_leave_a_small_pool_usable",
-    "test_random_cancellations_lose_no_connection_of_a_pool",
-    "test_random_faults_follow_from_the_seed",
-    "test_results_and_logs_of_each_method_do_not_contain_the_token",
-    "test_thousand_concurrent_calls_respect_the_default_limit",
-    "test_thousand_concurrent_tasks_share_ten_connections",
-    "test_wide_lists_at_every_level_are_compared_in_linear_time",
-}
+def pytest_configure(config: pytest.Config) -> None:
+    family = config.getoption("--family")
+    if family == "aliased":  # by tests/support/aliased_httpx
+        assert (httpx.__name__, httpcore.__name__) == ("httpx2", "httpcore2")
+    elif family is not None:
+        clients.FAMILY.library = __import__(family)
+        clients.FAMILY.is_injected = True
+    if family == "httpx2":
+        from httpx2_adapter import Carrier
+
+        clients.FAMILY.carry = Carrier
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.pluginmanager.hasplugin("_cov"):
-        import_all_modules()
-    for item in items:
-        # Only the code of prefetching differs on trio.
-        is_again_on_trio = "[trio" in item.name and item.path.stem != "test_prefetch"
-        names = {item.path.stem, item.name.partition("[")[0]}
-        if is_again_on_trio or names & WITHOUT_COVERAGE:
-            item.add_marker("no_cover")
+        for item in items:
+            # What only generated examples reach is covered by chance.
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker("no_cover")
+    left_out = [item for item in items if not _concerns_the_family(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
-def import_all_modules() -> None:
-    """Import what is imported lazily, lest a test without coverage is the first to need it."""
-    for module in pkgutil.walk_packages(adclient.__path__, "adclient."):
-        if not module.name.endswith("__main__"):
-            with contextlib.suppress(ImportError):  # a library is missing
-                importlib.import_module(module.name)
+def _concerns_the_family(item: pytest.Item) -> bool:
+    """Return whether a test applies: `own` tests need the default connections."""
+    return not (clients.FAMILY.is_injected and item.get_closest_marker("own"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,3 +93,13 @@ def decoder(request: pytest.FixtureRequest) -> Iterator[str]:
         assert (jsontext._orjson_loads() is None) is (name == "json")
         yield name
     jsontext._orjson_loads.cache_clear()
+
+
+_OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.lower().startswith(_OURS):
+            monkeypatch.delenv(name)

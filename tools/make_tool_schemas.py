@@ -1,4 +1,4 @@
-"""Generate `tests/surface/tool_schemas.json`, whose diff shows what a change does to models.
+"""Generate `tests/tools/agents/tool_schemas.json`, whose diff shows what a change does to models.
 
 `python tools/make_tool_schemas.py` writes it: names, descriptions and schemas of all tools.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 from adclient import tools
 from adclient.testing import FakeAdService
 
-FILE = Path(__file__).parent.parent / "tests" / "surface" / "tool_schemas.json"
+FILE = Path(__file__).parent.parent / "tests" / "tools" / "agents" / "tool_schemas.json"
 
 if __name__ == "__main__":
     schemas = tools(FakeAdService().client(), writes=True)

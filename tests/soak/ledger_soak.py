@@ -18,7 +18,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 import ledger_kills
 import ledger_race

@@ -1,63 +1,15 @@
 """Clients in a process forked by `os.fork`, which must share no state with its parent."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 from clients import read, sync_asyncio_trio, wait
+from forking import run
 from raw_server import RawServer, serve_well
 
 from adclient._http import forks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-
-# Scripts that fork run in a separate process, which has only the threads that it starts.
-
-
-PRELUDE = """
-import asyncio, os, selectors, signal, sys, threading, traceback
-import httpx
-from adclient import AdClient, AsyncAdClient, CallTimeout
-url = sys.argv[1]
-
-def read(client, who):
-    return client.delta.analyze_wasted_spend(account_id=who)
-
-def in_a_child(work):
-    child = os.fork()
-    if child == 0:
-        end_with(work)
-    succeeded(child)
-
-def end_with(work):
-    signal.alarm(20)  # what hangs fails
-    try:
-        work()
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
-
-def succeeded(child):
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-def timed_out(client, who):
-    try:
-        read(client, who)
-    except CallTimeout:
-        return
-    raise AssertionError("no timeout")
-
-def answered(request):
-    return httpx.Response(200, json={"data": [], "page": {"next": None}})
-"""
-
-
-def run(script: str, *arguments: str) -> str:
-    command = [sys.executable, "-c", PRELUDE + script, *(arguments or [""])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, encoding="utf-8", timeout=60)
-    return done.stdout
 
 
 def test_forked_child_opens_its_own_connection() -> None:

@@ -13,7 +13,7 @@ from adclient.conform import CHECKS
 from adclient.doctor import examine
 from adclient.testing import Fault
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "conform.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "conform.md"
 SECRET = "hunter2-s3cret"
 ARGUMENTS_TEXT = json.dumps(ARGUMENTS)
 

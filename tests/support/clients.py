@@ -21,7 +21,7 @@ KEYED = Conventions(idempotency_header="Idempotency-Key")
 SECRET = "hunter2-s3cret"
 END = object()
 TLS = ssl.create_default_context()
-# For tests of when httpx is imported: tests/aliased_httpx puts httpx2 in its place at once.
+# For tests of when httpx is imported: tests/support/aliased_httpx puts httpx2 in its place at once.
 only_of_httpx = pytest.mark.skipif(httpx.__name__ != "httpx", reason="there is only httpx2")
 
 

@@ -18,7 +18,7 @@ from adclient import AdClient, NotFound, RetryPolicy
 from adclient._command import main
 from adclient._http.listening import listen
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "adclient", "fake"]
 
 

@@ -17,7 +17,7 @@ from conform_services import (
     replaced,
     small_fake,
 )
-from test_doctor_profiles import SINGLY
+from switches import SINGLY
 
 from adclient import (
     AdClient,

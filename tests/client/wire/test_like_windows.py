@@ -21,7 +21,7 @@ from adclient._command import main
 from adclient._service.reading import read_service
 from adclient.testing import FakeAdService
 
-LIKE_WINDOWS = Path(__file__).parents[1] / "like_windows"
+LIKE_WINDOWS = Path(__file__).parents[2] / "support" / "like_windows"
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 PLAN = """\
 id = "w47"

@@ -453,7 +453,7 @@ def test_ledger_of_0_1_0_is_read_verified_and_continued(ledger, where, execute, 
     """It has no actors and no reasons, and was written by that version with WAL."""
     with closing(sqlite3.connect(where)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript((Path(__file__).parent / "ledger_0_1_0.sql").read_text("utf-8"))
+        connection.executescript(Path(__file__).with_name("ledger_0_1_0.sql").read_text("utf-8"))
     clock.now = datetime(2026, 11, 24, tzinfo=UTC)
     head = "c7427b41f9365068f2335d26b3f07c3fa80c889a9846a1b97cebb31d6de2e034"
     assert ledger.verify() == head

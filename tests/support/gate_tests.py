@@ -1,6 +1,6 @@
 """What a shared gate must do in several processes.
 
-tests/surface imports these tests for SQLite, and tests/acceptance for PostgreSQL. Both have the
+tests/tools imports these tests for SQLite, and tests/acceptance for PostgreSQL. Both have the
 fixture `where`, a place without a ledger.
 """
 

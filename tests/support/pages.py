@@ -34,11 +34,11 @@ from adclient._core import reporter
 from adclient.testing import FakeAdService
 from adclient.testing.server import create_app
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
-_CERTIFICATE = ROOT / "tests" / "surface" / "localhost.pem"  # names ads.example.com, too
-_RESOLVER = ROOT / "tests" / "ads_example_com"
+_CERTIFICATE = Path(__file__).with_name("localhost.pem")  # names ads.example.com, too
+_RESOLVER = Path(__file__).with_name("ads_example_com")
 _BLOCK = RawFencedCodeBlockLexer(re.compile(r"(?P<language>\w*).*\n"))
 # The first line of a block that is a file, such as `# plans/2026-w47.toml`.
 _FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n")

@@ -1,6 +1,6 @@
 """What every ledger in a database must do.
 
-tests/surface imports these tests for SQLite, and tests/acceptance for PostgreSQL. Both have the
+tests/tools imports these tests for SQLite, and tests/acceptance for PostgreSQL. Both have the
 fixtures `where`, a place without a ledger; `wipe`, which makes it one again; `execute` and
 `tamper`, which execute SQL, the second one without triggers; and `locked`, a block in which
 somebody else writes.

@@ -22,7 +22,7 @@ from clients import (
     wait,
     write,
 )
-from test_forks import run
+from forking import run
 from test_interrupted_secrets import locals_of
 from test_secrets import assert_untold, shown_by
 from token_server import PAGE, TokenServer

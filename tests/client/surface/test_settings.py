@@ -32,7 +32,7 @@ from adclient import (
 # Settings that the constructor refuses.
 
 
-# More values are in tests/core.
+# More values are in tests/client/core.
 BAD = {
     "base_url": [
         "ads.example.com",

@@ -6,6 +6,7 @@ from operator import attrgetter
 import attrs
 import pytest
 from cases import each_case
+from switches import SINGLY, SWITCHES
 
 from adclient import Conventions
 from adclient.doctor import Report, examine
@@ -13,28 +14,6 @@ from adclient.testing import FakeAdService, Profile
 
 ACCOUNTS = ["account_b204", "account_c3d8", "account_a91f", "account_d118"]
 READ_PLACES = {"query": "in the query", "body": "in the body", "either": "in the query"}
-# What can be set, and to what. The names with a dot are of `Conventions`.
-SWITCHES: dict[str, list] = {
-    "errors": [
-        *("error_object", "problem", "detail", "fastapi", "success_false", "errors_list"),
-        *("text", "html", "empty", "truncated"),
-    ],
-    "continuation": ["text", "number", "url", "absolute_url", "object", "none"],
-    "continuation_life": [None, 9.0],
-    "read_parameters": ["query", "body", "either"],
-    "page_size_parameter": [None, "limit"],
-    "key_header": [None, "X-Api-Key"],
-    "business_rules": [False, True],
-    "two_reviewers": [False, True],
-    "latency": [0.0, 2.0],
-    "requests_a_minute": [None, 10],
-    ".object_style": ["json", "deep_object"],
-    ".cursor_parameter": ["cursor", "page_token", "after", "page", "startingAfter"],
-    ".request_id_headers": [("x-request-id",), ("request-id",), ("Trace-Id",)],
-    ".rate_limit_scope": ["account", "client"],
-    ".idempotency_header": [None, "Idempotency-Key"],
-}
-SINGLY = [{name: value} for name, values in SWITCHES.items() for value in values]
 PAIRS = {
     one: [
         {one: first, other: second}
