@@ -10,7 +10,9 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "test-extras", "typing"})
+OF_USERS = sorted(
+    set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "test-extras", "typing"}
+)
 # Without those that have no GIL, which nox adds for all versions from 3.14 on.
 PYTHONS = [name for name in nox.project.python_versions(PROJECT) if not name.endswith("t")]
 OLDEST = PYTHONS[0]

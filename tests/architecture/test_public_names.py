@@ -1,6 +1,6 @@
 """The public names: complete, with useful reprs, signatures, `help` and `dir`.
 
-Their docstrings: see `test_docstrings.py`.
+Their docstrings: see tests/pages.
 """
 
 import ast

@@ -63,7 +63,7 @@ def test_sync_client_has_no_async_names(path) -> None:
     assert not [word for word in words if word in rest.lower()]
 
 
-# Those of the endpoints are compared with the interface, in tests/client/surface/test_operations.py.
+# tests/client/surface/test_operations.py compares those of the endpoints with the interface.
 @each_case(
     ("sync", "other"),
     [

@@ -1,11 +1,9 @@
-"""The pages of the site: all of them in its navigation, and every public name in its reference."""
+"""The pages of the site: all in its navigation, and every setting on the page of settings."""
 
 import inspect
-import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from cases import each_case
@@ -16,7 +14,6 @@ from adclient import AdClient, AdClientError, AsyncAdClient, options
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 REFERENCE = {path.name: path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md")}
-DIRECTIVES = re.findall(r"^::: (\S+)$", "\n".join(REFERENCE.values()), re.MULTILINE)
 
 
 def pages_of(nav: object) -> Iterator[str]:
@@ -39,33 +36,6 @@ def test_home_page_installs_from_the_repository() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     install = f"```sh\npip install git+{project['urls']['Homepage']}\n```"
     assert install in (DOCS / "index.md").read_text("utf-8")
-
-
-def public_paths() -> set[str]:
-    """Each public name once, by its shortest path."""
-    paths = {f"adclient.{name}" for name in adclient.__all__}
-    known = [pkgutil.resolve_name(path) for path in paths]
-    for module in ("conform", "doctor", "ledger", "mcp", "plan", "testing", "testing.server"):
-        for name in import_module(f"adclient.{module}").__all__:
-            if not any(
-                pkgutil.resolve_name(f"adclient.{module}.{name}") is value for value in known
-            ):
-                paths.add(f"adclient.{module}.{name}")
-    return paths | {f"adclient.errors.{cls.__name__}" for cls in subclasses(AdClientError)} - {
-        f"adclient.errors.{name}" for name in adclient.__all__
-    }
-
-
-def subclasses(cls: type) -> Iterator[type]:
-    for each in cls.__subclasses__():
-        if each.__module__ == "adclient.errors":
-            yield each
-            yield from subclasses(each)
-
-
-def test_reference_has_each_public_name_once() -> None:
-    assert sorted(DIRECTIVES) == sorted(set(DIRECTIVES))
-    assert public_paths() - set(DIRECTIVES) == set()
 
 
 def error_tree(cls: type, depth: int = 0) -> Iterator[tuple[int, str, str]]:

@@ -15,15 +15,11 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from itertools import count
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from unittest import SkipTest, mock
 
 import pytest
-import uvicorn
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from served_fake import CERTIFICATE, served
 from sybil import Document, Example, Region, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.example import SybilFailure
@@ -32,12 +28,10 @@ from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
 from adclient._core import reporter
 from adclient.testing import FakeAdService
-from adclient.testing.server import create_app
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
-_CERTIFICATE = Path(__file__).with_name("localhost.pem")  # names ads.example.com, too
 _RESOLVER = Path(__file__).with_name("ads_example_com")
 _BLOCK = RawFencedCodeBlockLexer(re.compile(r"(?P<language>\w*).*\n"))
 # The first line of a block that is a file, such as `# plans/2026-w47.toml`.
@@ -191,40 +185,13 @@ class _Blocks:
         return None
 
 
-def _with_login(service: ASGIApp) -> ASGIApp:
-    """A service that also issues its token, as OAuth servers do."""
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] != "/oauth/token":
-            await service(scope, receive, send)
-            return
-        assert await Request(scope, receive).body() == b"grant_type=client_credentials"
-        issued = {"access_token": "YOUR-TOKEN", "token_type": "Bearer", "expires_in": 3600}
-        await JSONResponse(issued)(scope, receive, send)
-
-    return app
-
-
 @contextmanager
 def _at_ads_example_com(fake: FakeAdService, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Serve a fake at https://ads.example.com, to this process and to those that it starts."""
-    config = uvicorn.Config(
-        _with_login(create_app(fake)),
-        ssl_certfile=_CERTIFICATE,
-        lifespan="off",
-        log_level="critical",
-    )
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        os.environ["ADS_EXAMPLE_COM_PORT"] = str(listening.getsockname()[1])
-        os.environ["SSL_CERT_FILE"] = str(_CERTIFICATE)
+    with served(fake) as port:
+        os.environ["ADS_EXAMPLE_COM_PORT"] = str(port)
+        os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
         os.environ["PYTHONPATH"] = str(_RESOLVER)
         patch.setattr(socket, "getaddrinfo", socket.getaddrinfo)
         runpy.run_path(str(_RESOLVER / "sitecustomize.py"))
-        thread = Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            server.should_exit = True
-            thread.join()
+        yield

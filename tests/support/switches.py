@@ -1,4 +1,4 @@
-"""Every switch of a profile of the fake, and of its conventions, with the values that it can have."""
+"""Every switch of a profile of the fake and of its conventions, with its values."""
 
 # What can be set, and to what. The names with a dot are of `Conventions`.
 SWITCHES: dict[str, list] = {
