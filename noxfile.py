@@ -10,13 +10,13 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-OF_USERS = sorted(
-    set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "test-extras", "typing"}
-)
+OF_CHECKS = {"acceptance", "dev", "docs", "pipelines", "test", "test-extras", "typing"}
+OF_USERS = sorted(set(EXTRAS) - OF_CHECKS)
 # Without those that have no GIL, which nox adds for all versions from 3.14 on.
 PYTHONS = [name for name in nox.project.python_versions(PROJECT) if not name.endswith("t")]
 OLDEST = PYTHONS[0]
 NEWEST = next((name for name in reversed(PYTHONS) if shutil.which(f"python{name}")), PYTHONS[-1])
+DEFAULT = PROJECT["tool"]["pytest"]["ini_options"]["testpaths"]
 PYTEST = ("pytest", "-q", "-n", "logical")
 # Type checkers, browsers and other programs take longer on a busy machine than a test may.
 PATIENT = ("-o", "faulthandler_timeout=300")
@@ -108,11 +108,11 @@ def oldest(session: nox.Session) -> None:
         if not line.startswith("adclient[")
     ]
     tools = [line for line in EXTRAS["test"] if not line.startswith("adclient[")]
-    session.install("-e", ".[completion,otel,pandas,server]", *tools, *lowest)
+    session.install("-e", ".[completion,pandas]", *tools, *lowest)
     # anyio before 4.15.1 leaves the socket or transport of a cancelled connect to the garbage
     # collector, which warns in whatever test runs then. Our own connections have no transports.
     known = [f"-Wignore:unclosed {what}:ResourceWarning" for what in ("<socket", "transport")]
-    session.run(*PYTEST, "tests/client", *known, *session.posargs)
+    session.run(*PYTEST, "tests/client", "tests/extras/tables", *known, *session.posargs)
 
 
 @nox.session(python="3.13")
@@ -125,7 +125,8 @@ def subinterpreters(session: nox.Session) -> None:
 @nox.session
 def libraries(session: nox.Session) -> None:
     """Send through clients of httpx and httpx2, and with httpx2 in the place of httpx."""
-    session.install("-e", ".[test]", *PATCHING_TOOLS)
+    session.install("-e", ".[test-extras]", *PATCHING_TOOLS)
+    session.run(*PYTEST, "tests/extras/httpx2", *session.posargs)
     for library in ("httpx", "httpx2"):
         session.run(*PYTEST, f"--family={library}", *OF_TRANSPORTS, *session.posargs)
     # pytest would rewrite anyio, which is imported before it.
@@ -181,11 +182,18 @@ def generated(session: nox.Session) -> None:
 
 
 @nox.session
-def acceptance(session: nox.Session) -> None:
-    """Try a browser, PostgreSQL, Jupyter, OpenAPI, MCP, patching tools, the benchmarks."""
+def coverage(session: nox.Session) -> None:
+    """Run all folders of tests in one environment, and measure what they cover together.
+
+    It needs a browser and PostgreSQL. The notebooks and the benchmarks run in it, too.
+    """
     session.install("-e", ".[acceptance]")
+    session.run("coverage", "erase")
+    measured = ("--cov", "--cov-append", "--cov-report=")
+    session.run(*PYTEST, *PATIENT, *measured, *DEFAULT, "tests/extras", "tests/pages")
+    session.run("pytest", "-q", *PATIENT, *measured, "tests/acceptance", *session.posargs)
+    session.run("coverage", "report")
     session.run("python", "tools/run_notebooks.py", "--check")
-    session.run("pytest", "-q", *PATIENT, "tests/acceptance", *session.posargs)
     session.run("python", "benchmarks/compare.py", "--quick")
 
 
@@ -228,8 +236,9 @@ def release(session: nox.Session) -> None:
 @nox.session(python=PYTHONS, default=False)
 def long(session: nox.Session) -> None:
     """Run everything on each Python, with all seeds; then the soak: an hour or more."""
-    session.install("-e", ".[test]")
-    session.run(*PYTEST, *PATIENT, "--seeds=20", "--hypothesis-profile=long")
+    session.install("-e", ".[test-extras]")
+    folders = (*DEFAULT, "tests/extras", "tests/pages")
+    session.run(*PYTEST, *PATIENT, "--seeds=20", "--hypothesis-profile=long", *folders)
     session.run("pytest", "-q", *PATIENT, "tests/soak")
     session.run("python", "tests/soak/soak.py")
     session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")
