@@ -63,6 +63,8 @@ def validated(
             except jsontext.JSONError as error:
                 problem = f"{one_line(str(error))}; nothing was sent"
                 raise invalid(operation, name, problem) from None
+    if "fields" in frozen:
+        _check_given_once(operation, frozen)
     if cursor is not None:
         cursor_text(operation, cursor)
         cursor = cast(JSON, jsontext.plain(cursor, "cursor"))
@@ -91,6 +93,15 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
         ),
     ),
 }
+
+
+def _check_given_once(operation: Operation[Result], frozen: Mapping[str, object]) -> None:
+    """Refuse a parameter that `fields` holds, too: which value counts is the service's guess."""
+    fields = cast(Mapping[str, object], frozen["fields"])
+    for name in frozen:
+        if name != "fields" and name in fields:
+            problem = f"{name} is given twice, as an argument and in fields; nothing was sent"
+            raise invalid(operation, name, problem)
 
 
 def _kind_of(value: object) -> str:
