@@ -208,7 +208,8 @@ class AsyncAccountReader:
                 of at least 1.
             ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
             ConfigurationError: During iteration: every account would fail, because the client is
-                closed, for example. It ends the iteration, and so does an error in your functions.
+                closed, for example, or because `read` stages drafts, which are not sent. It ends
+                the iteration, and so does an error in your functions.
 
         Examples:
             >>> from adclient import AdClientError

@@ -58,7 +58,7 @@ class AsyncLibrarySender:
         try:
             with anyio.move_on_after(attempt.time_left):
                 # Not a task group, which would cancel the exchange together with the call.
-                task = BackgroundTask(sending.perform, on_end=slot.release)
+                task = BackgroundTask(sending.perform, on_end=lambda _: slot.release())
                 self._running.add(task)
                 try:
                     await task.result()

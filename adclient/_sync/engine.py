@@ -22,7 +22,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
 from adclient._tasks.blocking import run_blocking
-from adclient._tasks.stopping import is_stopped
+from adclient._tasks.stopping import is_reading_accounts, is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
@@ -94,6 +94,14 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
+        if call.operation.is_write and is_reading_accounts():
+            # A loop that is left or fails early would lose the drafts of the other accounts.
+            problem = (
+                f"{call.operation.full_name}: over_accounts only reads; stage drafts in the loop"
+            )
+            raise ConfigurationError(
+                f"{problem} over its results, or with a plan; nothing was sent"
+            )
         if self.clock.begin_call is not None:
             self.clock.begin_call()
         guard = self.guard

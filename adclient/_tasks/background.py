@@ -85,12 +85,15 @@ class AsyncPrefetch(Generic[T]):
 class BackgroundTask(Generic[T]):
     """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
-    Cancelling a caller of `result()` does not cancel the work. `on_end` is called once, after the
-    work has ended in any way.
+    Cancelling a caller of `result()` does not cancel the work. `on_end` is called once with this
+    task, after the work has ended in any way: before the constructor returns, if the event loop
+    starts tasks eagerly and the work waits for nothing.
     """
 
     def __init__(
-        self, work: Callable[[], Awaitable[T]], on_end: Callable[[], None] | None = None
+        self,
+        work: Callable[[], Awaitable[T]],
+        on_end: Callable[["BackgroundTask[T]"], None] | None = None,
     ) -> None:
         self.loop = current_token()
         self._on_end = on_end
@@ -154,7 +157,7 @@ class BackgroundTask(Generic[T]):
     def _ended(self) -> None:
         on_end, self._on_end = self._on_end, None  # what it refers to may refer to this task
         if on_end is not None:
-            on_end()
+            on_end(self)
         self._end.set()
 
 

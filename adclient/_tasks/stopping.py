@@ -28,3 +28,8 @@ _current: ContextVar[tuple[Stop, ...]] = ContextVar("adclient_stops", default=()
 def is_stopped() -> bool:
     """Check if the work of the current context was stopped."""
     return any(stop.is_set for stop in _current.get())
+
+
+def is_reading_accounts() -> bool:
+    """Check if a read of `over_accounts` runs here, or started this thread or task."""
+    return bool(_current.get())

@@ -84,13 +84,11 @@ class AsyncWorkers(Generic[T]):
 
     def start(self, work: Callable[[], Awaitable[T]]) -> None:
         """Start a piece of work, with the context variables of the caller."""
+        self._tasks.add(BackgroundTask(work, self._end_of))
 
-        def on_end() -> None:
-            self._ended.append(task)
-            self._has_ended.set()
-
-        task = BackgroundTask(work, on_end)
-        self._tasks.add(task)
+    def _end_of(self, task: BackgroundTask[T]) -> None:
+        self._ended.append(task)
+        self._has_ended.set()
 
     async def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
