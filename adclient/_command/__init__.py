@@ -9,10 +9,37 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 from adclient._version import __version__
 
-Parser = argparse.ArgumentParser
+
+class Parser(argparse.ArgumentParser):
+    """A parser to which an option that is given twice is an error, unless it may be repeated."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+
+class _StoreOnce(argparse.Action):
+    """Stores the value of an option; a second one would silently replace it."""
+
+    is_stored = False
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if self.is_stored:
+            parser.error(f"{option_string} is given twice")
+        self.is_stored = True
+        setattr(namespace, self.dest, values)
+
 
 EXIT_CODES = {
     0: "done",
@@ -116,20 +143,26 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def describe(parser: Parser, text: str = "", codes: Mapping[int, str] = EXIT_CODES) -> None:
+def describe(
+    parser: argparse.ArgumentParser, text: str = "", codes: Mapping[int, str] = EXIT_CODES
+) -> None:
     """Add a text and a table of exit codes below the options of a command."""
     table = "".join(f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"{text}exit codes:{table}"
 
 
-def add_actions(parser: Parser, **actions: str) -> dict[str, Parser]:
+def add_actions(
+    parser: argparse.ArgumentParser, **actions: str
+) -> dict[str, argparse.ArgumentParser]:
     """Add what a subcommand can do, each with its help text, and return their parsers."""
     group = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     return {name: _added(group.add_parser, name, text) for name, text in actions.items()}
 
 
-def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:
+def _added(
+    add: Callable[..., argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
     return add(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
 
 

@@ -33,14 +33,12 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def opened(options: argparse.Namespace) -> SQLLedger:
-    """The ledger of a command that writes."""
-    ledger = open_ledger(options.ledger)
+def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
+    """Create the ledger of a command that writes, or make sure that it exists."""
     if options.new_ledger:
         ledger.create()
     elif not ledger.exists():
         raise ConfigurationError(f"--ledger: {ledger!r} does not exist; --new-ledger creates it")
-    return ledger
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,10 +3,11 @@
 import argparse
 import signal
 from contextlib import closing, nullcontext
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from adclient._command import connection, is_closed_pipe
-from adclient._command.ledger import add_ledger, opened
+from adclient._command.ledger import add_ledger, prepare
 from adclient._http.listening import address_of, listen
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
@@ -16,6 +17,8 @@ from adclient.policy import Policy
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from adclient import AsyncAdClient
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
 _HOST = "127.0.0.1"
@@ -51,10 +54,15 @@ def run(options: argparse.Namespace) -> int:
         _check_http(options)
     elif options.host != _HOST:
         raise ConfigurationError("--host needs --http")
-    ledger = None
-    if options.ledger is not None:
-        ledger = opened(options) if options.writes else open_ledger(options.ledger)
     import anyio
+
+    from adclient import AsyncAdClient
+
+    import_module("adclient.mcp")  # an error now if the extra is missing
+    ledger = None if options.ledger is None else open_ledger(options.ledger)
+    client = AsyncAdClient(**connection.settings(options, policy=policy, ledger=ledger))
+    if options.writes and ledger is not None:
+        prepare(ledger, options)  # not before: an extra may be missing, or an address be wrong
 
     code, on_interrupt = 0 if options.http is None else 130, signal.getsignal(signal.SIGINT)
     if on_interrupt is signal.default_int_handler and options.http is None:
@@ -62,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         # ledger is made for that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, options, policy, ledger)
+        anyio.run(_serve, options, client, ledger)
     except BaseExceptionGroup as group:
         others = group.split(is_closed_pipe)[1]
         if others is not None:
@@ -88,13 +96,13 @@ def _check_http(options: argparse.Namespace) -> None:
         raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
 
 
-async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger | None) -> None:
-    from adclient import AsyncAdClient
+async def _serve(
+    options: argparse.Namespace, client: "AsyncAdClient", ledger: SQLLedger | None
+) -> None:
     from adclient.mcp import http_app, serve
 
-    settings = connection.settings(options, policy=policy, ledger=ledger)
     with nullcontext() if ledger is None else closing(ledger):
-        async with AsyncAdClient(**settings) as client:
+        async with client:
             if options.http is None:
                 await serve(client, writes=options.writes)
             else:

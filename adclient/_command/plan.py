@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
-from adclient._command.ledger import WHERE, add_ledger, opened
+from adclient._command.ledger import WHERE, add_ledger, prepare
 from adclient._command.output import json_line
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
@@ -116,9 +116,10 @@ def _staged(
     reports: list[PlanReport] = []
     before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
     try:
-        with closing(opened(options)) as ledger:
+        with closing(open_ledger(options.ledger)) as ledger:
             given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
             with AdClient(**given) as client:
+                prepare(ledger, options)  # not before: an address may be wrong
                 for report in stage_all(plans, client):
                     reports.append(report)  # each at once: an interrupt must lose none
     except KeyboardInterrupt as interrupt:
