@@ -198,7 +198,9 @@ class Draft(Result, notebook.HTMLRepr):
     def __repr__(self) -> str:
         target = self.response.target_id
         name = notebook.short(self.draft_id) + (f" of {notebook.short(target)}" if target else "")
-        return f"<Draft {name}, {diffs.one_line(self.diff)}, {self._state()}>"
+        further = dict.fromkeys([*self.extra, *self.diff.extra])  # such as warnings
+        also = f"; also sent: {notebook.short(', '.join(further))}" if further else ""
+        return f"<Draft {name}, {diffs.one_line(self.diff)}, {self._state()}{also}>"
 
     def _state(self) -> str:
         """The state in words; an unknown status is shown as received."""

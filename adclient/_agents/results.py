@@ -99,6 +99,15 @@ def of_draft(draft: Draft, over_limit: str | None) -> Object:
         "status": _clean(draft.status),
         "requires": _clean(draft.requires),
     }
+    further = dict(draft.extra)  # such as warnings
+    further |= {f"diff.{name}": value for name, value in draft.diff.extra.items()}
+    if further:
+        names = [*further]
+        shown["also_sent"] = {
+            short(name, _TEXT): _clean(further[name], _MESSAGE) for name in names[:_COLUMNS]
+        }
+        if others := names[_COLUMNS:]:
+            shown["other_fields"] = [_clean(name) for name in others[:_ROWS]]
     if over_limit is not None:
         shown["over_limit"] = _clean(over_limit, _MESSAGE)
     return {"summary": summary, "untrusted": shown}
