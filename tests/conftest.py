@@ -13,8 +13,11 @@ from hypothesis import settings
 
 from adclient._core import jsontext
 
-# Tests that more than one module imports.
-pytest.register_assert_rewrite("gate_tests", "ledger_kills", "ledger_race", "ledger_tests")
+# Modules of tests/support that assert.
+pytest.register_assert_rewrite(
+    *("cancelling", "gate_tests", "ledger_kills", "ledger_race", "ledger_tests", "memory"),
+    *("processes", "secret_texts"),
+)
 
 # Without bytecode on disk, each run and each interpreter that a test starts compiles the package
 # anew, which takes longer than most tests.
@@ -22,7 +25,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The duration of an example depends on the machine.
-settings.register_profile("ordinary", deadline=None, max_examples=30)
+settings.register_profile("ordinary", deadline=None, max_examples=15)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("ordinary")
 

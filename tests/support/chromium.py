@@ -1,12 +1,13 @@
 """Headless Chromium, and axe in it, for tests of pages."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.support.wait import WebDriverWait
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
@@ -28,6 +29,12 @@ def chromium() -> Iterator[webdriver.Chrome]:
     browser.quit()
 
 
+def until(browser: webdriver.Chrome, met: Callable[[], object], seconds: float = 30) -> None:
+    """Wait until something is so, and does not raise."""
+    wait = WebDriverWait(browser, seconds, poll_frequency=0.05, ignored_exceptions=(Exception,))
+    wait.until(lambda _: met())
+
+
 @contextmanager
 def emulated(browser: webdriver.Chrome, *, width: int, scheme: str = "light") -> Iterator[None]:
     """A window of a width, with the system's choice of light or dark."""
@@ -41,21 +48,15 @@ def emulated(browser: webdriver.Chrome, *, width: int, scheme: str = "light") ->
     command("Emulation.setEmulatedMedia", {"features": []})
 
 
-def violations(
-    browser: webdriver.Chrome, *more: str, rules: list[str] | None = None
-) -> list[object]:
-    """What axe objects to in the present page, and with `"incomplete"` what it cannot decide.
-
-    All its rules apply, or those that are named.
-    """
+def violations(browser: webdriver.Chrome, *more: str) -> list[object]:
+    """What axe objects to in the present page, and with `"incomplete"` what it cannot decide."""
     browser.execute_script(AXE)
     return browser.execute_async_script(
         """
-        const [resultTypes, rules, done] = arguments;
-        axe.run(rules ? { resultTypes, runOnly: rules } : { resultTypes }).then((results) => done(
+        const [resultTypes, done] = arguments;
+        axe.run({ resultTypes }).then((results) => done(
           resultTypes.flatMap((type) => results[type]).map(({ id, nodes }) =>
             [id, nodes.map(({ html }) => html)])));
         """,
         ["violations", *more],
-        rules,
     )

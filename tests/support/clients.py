@@ -21,8 +21,6 @@ KEYED = Conventions(idempotency_header="Idempotency-Key")
 SECRET = "hunter2-s3cret"
 END = object()
 TLS = ssl.create_default_context()
-# For tests of when httpx is imported: tests/support/aliased_httpx puts httpx2 in its place at once.
-only_of_httpx = pytest.mark.skipif(httpx.__name__ != "httpx", reason="there is only httpx2")
 
 
 @attrs.define
@@ -196,6 +194,10 @@ def a_page(names: Iterable[str] = "", next: object = None, **more) -> httpx.Resp
     return httpx.Response(
         200, json={"data": [an_item(name, **more) for name in names], "page": {"next": next}}
     )
+
+
+def names(items) -> str:
+    return "".join(item.name for item in items)
 
 
 def assert_names_the_argument(error: ConfigurationError, argument: str) -> None:

@@ -9,14 +9,15 @@ from adclient import AdClient, Request
 from adclient._core.operations import READS
 from adclient._core.response import Outcome, RawResponse
 from adclient._http.library import ServiceTransport
+from adclient.conform import ConformReport, conform
 from adclient.testing import FakeAccount, FakeAdService
 from adclient.testing._http.requests import operation_at
 
 ACCOUNT = "account_1"
+ADS, BUDGET, PAUSE = "gamma.list_ads", "alpha.update_campaign_budget", "beta.pause_campaign"
 # No read shows a campaign of alpha.
 ARGUMENTS = {
-    name: {"campaign_id": "campaign_1"}
-    for name in ("alpha.update_campaign_targeting", "alpha.update_campaign_budget")
+    name: {"campaign_id": "campaign_1"} for name in ("alpha.update_campaign_targeting", BUDGET)
 }
 Change = Callable[[FakeAdService, Request, RawResponse], Outcome]
 
@@ -43,24 +44,42 @@ def small_fake(**settings) -> FakeAdService:
     return FakeAdService(**{"accounts": [account()], "page_size": 2, **settings})
 
 
-def client_of(fake: FakeAdService, change: Change, **settings) -> AdClient:
+def client_of(fake: FakeAdService, change: Change | None = None, **settings) -> AdClient:
     """A client of a fake whose responses are changed on their way."""
 
     def handle(request: Request, time_left: float | None) -> Outcome:
         outcome = fake.handle(request, time_left)
-        return change(fake, request, outcome) if isinstance(outcome, RawResponse) else outcome
+        is_whole = change is not None and isinstance(outcome, RawResponse)
+        return change(fake, request, outcome) if is_whole else outcome
 
     clock = fake._server.clock.for_clients()
     return fake.client(transport=ServiceTransport(handle, clock, random=lambda: 0.5), **settings)
 
 
+def with_reads(change: Change | None = None, fake: FakeAdService | None = None, **settings):
+    """The report on the reads of a service whose responses are changed."""
+    return conform(client_of(fake or small_fake(), change, **settings), account_id=ACCOUNT)
+
+
+def with_drafts(client: AdClient, **settings) -> ConformReport:
+    """The report on all operations."""
+    settings = {"stage_drafts": ACCOUNT, "arguments": ARGUMENTS, "timeout": 7200, **settings}
+    return conform(client, **settings)
+
+
+def failed(report: ConformReport) -> set[str]:
+    return {str(each.check) for each in report.failed}
+
+
+def seen(report: ConformReport, name: str) -> str:
+    """The verdict on a check and what was seen."""
+    (result,) = [each for each in report.results if str(each.check) == name]
+    return f"{result.verdict}: {result.seen}"
+
+
 def name_of(request: Request) -> str:
     operation = operation_at(request, "")
     return "" if operation is None else operation.full_name
-
-
-def arguments_of(request: Request) -> dict:
-    return json.loads(request.body or b"{}")
 
 
 def edited(name: str, edit: Callable[[dict], object], *, call: int | None = None) -> Change:
@@ -80,12 +99,34 @@ def edited(name: str, edit: Callable[[dict], object], *, call: int | None = None
     return change
 
 
-def replaced(name: str, status: int, body: bytes = b"{}", *, old: int | None = None) -> Change:
+def replaced(name: str, status: int, body: bytes | None = b"{}", *, old: int | None = None):
     """A change of all responses of an operation, or of those with an old status."""
 
     def change(fake: FakeAdService, request: Request, response: RawResponse) -> RawResponse:
         if name_of(request) != name or old not in (None, response.status):
             return response
-        return attrs.evolve(response, status=status, body=body)
+        return attrs.evolve(response, status=status, body=response.body if body is None else body)
 
     return change
+
+
+def put(name: str, value: object, *path: str) -> Callable[[dict], None]:
+    """An edit that sets a field of a body, or of what is at a path in it."""
+
+    def edit(body: dict) -> None:
+        for step in path:
+            body = body[step]
+        (body[0] if isinstance(body, list) else body)[name] = value
+
+    return edit
+
+
+def without(name: str, *path: str) -> Callable[[dict], None]:
+    """An edit that removes a field."""
+
+    def edit(body: dict) -> None:
+        for step in path:
+            body = body[step]
+        (body[0] if isinstance(body, list) else body).pop(name)
+
+    return edit

@@ -3,6 +3,7 @@
 import enum
 import json
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 import attrs
@@ -13,9 +14,8 @@ from adclient._core import decode, jsontext, operations
 from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.exchange import ACQUIRE, ASK, SEND, Exchange
 from adclient._core.operations import Operation
-from adclient._core.reporter import Reporter
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RateLimitGate, RetryQuota
@@ -27,10 +27,9 @@ from adclient.options import Options, RetryPolicy
 
 # Text that UTF-8 can encode; numbers that are whole or that a float represents exactly.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-WHOLE = st.integers(-(10**40), 10**40)
-FLOAT = st.floats(allow_nan=False, allow_infinity=False)
+NUMBER = st.integers(-(10**40), 10**40) | st.floats(allow_nan=False, allow_infinity=False)
 JSON_VALUE = st.recursive(
-    st.none() | st.booleans() | WHOLE | FLOAT | TEXT,
+    st.none() | st.booleans() | NUMBER | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=15,
 )
@@ -65,6 +64,26 @@ class Level(enum.IntEnum):
 
 class Shade(enum.Enum):
     DARK = "dark"
+
+
+class Int64:
+    """A whole number as numpy makes them: not an int."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __int__(self):
+        return self.value
+
+
+Integral.register(Int64)
+
+
+class Float64(float):
+    """A float as numpy makes them: its `repr` is not only its digits."""
+
+    def __repr__(self):
+        return f"Float64({float(self)!r})"
 
 
 def structure(value: Any, cls: type[Any]) -> Any:
@@ -148,31 +167,6 @@ def build(call: Call[Any], options: Options) -> Request:
     return RequestBuilder(options, new_key=lambda: "key-1").build(call)
 
 
-def exchange_of(
-    call: Call[Any],
-    options: Options,
-    *,
-    gate: RateLimitGate | None = None,
-    quota: RetryQuota | None = None,
-    now: Callable[[], float] = lambda: 0.0,
-    random: float = 0.0,
-    may_renew_token: bool = False,
-    reporter: Reporter | None = None,
-) -> Exchange[Any]:
-    """The exchange of a call."""
-    return Exchange(
-        call,
-        build(call, options),
-        options,
-        gate or RateLimitGate(),
-        quota or RetryQuota(),
-        now=now,
-        random=lambda: random,
-        may_renew_token=may_renew_token,
-        reporter=reporter,
-    )
-
-
 def drive(
     call: Call[Any],
     *outcomes: RawResponse | Failure | Timed | BaseException,
@@ -184,15 +178,16 @@ def drive(
     quota: RetryQuota | None = None,
     queue: Iterable[Callable[[], None]] = (),
     tokens: Iterable[str] = (),
+    asked: Iterable[Failure | float | None] = (),
 ) -> Run:
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
     called one at a time while the call waits for a slot. With `tokens`, a function returns one of
-    them before each attempt.
+    them before each attempt; with `asked`, there is a shared gate that answers with these.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
-    happenings, fetched = iter(queue), [bearer(token) for token in tokens]
+    happenings, fetched, answers = iter(queue), [bearer(token) for token in tokens], list(asked)
     options = options or options_of()
 
     def now() -> float:
@@ -213,6 +208,8 @@ def drive(
                     exchange.auth = fetched.pop(0)
                 if waiting and waiting[0] is NO_SLOT:
                     outcome = waiting.pop(0)
+            elif step is ASK:
+                outcome = answers.pop(0)
             elif step is SEND:
                 run.sends.append(Sent(exchange.request, exchange.attempts, exchange.time_left))
                 assert waiting, f"attempt {exchange.attempts} was not expected"
@@ -229,14 +226,16 @@ def drive(
     try:
         build(call, options)  # whose errors come before a span
         reporter = reporter_for(call, options, now, tracer)
-        exchange = exchange_of(
+        exchange = Exchange(
             call,
+            build(call, options),
             options,
-            gate=gate,
-            quota=quota,
+            gate or RateLimitGate(),
+            quota or RetryQuota(),
             now=now,
-            random=random,
+            random=lambda: random,
             may_renew_token=bool(fetched),
+            has_shared_gate=bool(answers),
             reporter=reporter,
         )
         try:

@@ -2,9 +2,11 @@
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
@@ -13,6 +15,7 @@ from raw_server import RawServer, reply
 
 from adclient import AdClient, Conventions
 from adclient._core.operations import READS
+from adclient._service.reading import read_service
 from adclient.doctor import Report, examine
 
 URL = "https://ads.example.com"
@@ -22,8 +25,6 @@ ENDS = ("null", "missing", "empty", "false")
 # What `page.next` can be. Those with a colon name the parameter themselves.
 BY_NAME = ("text", "object", "last", "following", "item number", "page", "offset", "foreign token")
 FORMS = (*BY_NAME, "entries", "url", "path", "foreign", "foreign path", "other account", "href")
-
-
 STEPS = (2, 3, 5, 10, 25)
 # What the number of a page size makes of the usual one.
 SIZES: dict[str, Callable[[int, int], int]] = {
@@ -77,6 +78,11 @@ class Service:
     is_random: bool = False
     headers: Mapping[str, str] = attrs.field(factory=dict)
     faults: Callable[[int], httpx.Response | Exception | None] = lambda number: None
+    # What the items and the continuation of a page become, and a response to a request.
+    turn: Callable[[httpx.Request, list, object], tuple[list, object]] = lambda _, *page: page
+    change: Callable[[httpx.Request, httpx.Response], httpx.Response] = lambda _, response: response
+    # What is found by a targeting that is one text, or by the query in brackets.
+    search: Callable[[str | None, str | None, list[dict]], list[dict]] | None = None
     requests: list[httpx.Request] = attrs.field(factory=list)
 
     def listing_of(self, read: str) -> Listing:
@@ -99,8 +105,9 @@ class Service:
         fault = self.faults(len(self.requests))
         if isinstance(fault, Exception):
             raise fault
-        if fault is not None:
-            return fault
+        return self.change(request, self.respond(request)) if fault is None else fault
+
+    def respond(self, request: httpx.Request) -> httpx.Response:
         (read,) = [name for name, each in READS.items() if request.url.path.endswith(each.path)]
         listing = self.listing_of(read)
         if self.header and request.headers.get(self.header) != self.secret:
@@ -164,15 +171,17 @@ class Service:
 
     def searched(self, listing: Listing, given: dict, items: list[dict]) -> list[dict]:
         """The items that the targeting finds."""
+        if self.search is not None:
+            return self.search(given.get("targeting"), given.get("targeting[query]"), items)
         if listing.style == "json" or listing.place == "body":
             text = given.get("targeting", "{}")
-            targeting = text if isinstance(text, dict) else json.loads(text)
+            query = (text if isinstance(text, dict) else json.loads(text)).get("query")
         else:
-            targeting = {"query": given.get("targeting[query]")}
-        query = targeting.get("query")
+            query = given.get("targeting[query]")
         return [item for item in items if query is None or item["name"] == query]
 
     def page(self, listing: Listing, items: list, more: object) -> httpx.Response:
+        items, more = self.turn(self.requests[-1], items, more)
         page: dict = {"next": more}
         headers = {name: text.format(len(self.requests)) for name, text in self.headers.items()}
         if more is None:
@@ -191,11 +200,8 @@ class Service:
         return httpx.Response(200, json=body, headers=headers)
 
     def refusal(self, status: int, message: str) -> httpx.Response:
-        body = {
-            "error": {"message": message, "code": "no", "of": ["x"]},
-            "status": status,
-            "ok": False,
-        }
+        error = {"message": message, "code": "no", "of": ["x"]}
+        body = {"error": error, "status": status, "ok": False}
         return httpx.Response(status, json=body, headers=self.headers)
 
 
@@ -209,11 +215,8 @@ def start_of(listing: Listing, given: dict, items: list[dict]) -> int | None:
 
 
 def meaning_of(form: str) -> str:
-    return (
-        form
-        if form in ("object", "last", "following", "item number", "page", "offset")
-        else ("entries" if form == "entries" else "text")
-    )
+    own = ("object", "entries", "last", "following", "item number", "page", "offset")
+    return form if form in own else "text"
 
 
 def position(
@@ -254,41 +257,25 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     """The continuation at an item."""
     last, token = items[end - 1]["id"], f"at_{end}"
     place = f"{request.url.path}?{urlencode({listing.name: token})}"
-    match listing.form:
-        case "object":
-            return {"at": end}
-        case "entries":
-            return {listing.name: end, "region": "eu"}
-        case "last":
-            return last
-        case "following":
-            return items[end]["id"]
-        case "item number":
-            return int(last.rpartition("_")[2].strip("x"))
-        case "page":
-            return end // listing.size + 1
-        case "offset":
-            return end
-        case "fraction":
-            return end + 0.5
-        case "path":
-            return place
-        case "url":
-            return f"{URL}{place}&account_id={ACCOUNT}"
-        case "foreign":
-            return f"http://internal:8080{place}&account_id={ACCOUNT}"
-        case "foreign path":
-            return f"/internal{place}"
-        case "other account":
-            return f"{URL}{place}&account_id=number_7"
-        case "href":
-            return {"href": f"http://internal{place}", "rel": "next"}
-        case "foreign token":
-            return f"https://internal.example/token/{token}"
-        case "yes":
-            return True
-        case _:
-            return token
+    values = {
+        "object": {"at": end},
+        "entries": {listing.name: end, "region": "eu"},
+        "last": last,
+        "following": items[end]["id"],
+        "item number": int(last.rpartition("_")[2].strip("x")),
+        "page": end // listing.size + 1,
+        "offset": end,
+        "fraction": end + 0.5,
+        "path": place,
+        "url": f"{URL}{place}&account_id={ACCOUNT}",
+        "foreign": f"http://internal:8080{place}&account_id={ACCOUNT}",
+        "foreign path": f"/internal{place}",
+        "other account": f"{URL}{place}&account_id=number_7",
+        "href": {"href": f"http://internal{place}", "rel": "next"},
+        "foreign token": f"https://internal.example/token/{token}",
+        "yes": True,
+    }
+    return values.get(listing.form, token)
 
 
 def examined(service: Service, **options: object) -> Report:
@@ -305,6 +292,14 @@ def read_by_client(service: Service, conventions: Conventions, read: str, **opti
 
 def true_ids(service: Service, read: str) -> list[str]:
     return [item["id"] for item in service.items(read)]
+
+
+def taken_in_use(report: Report, path: Path) -> Conventions:
+    """The conventions of the file of a report without the # before what is not in use."""
+    report.save(path, replace=True)
+    assert read_service(path).conventions == report.conventions()
+    path.write_text(re.sub("(?m)^# (?=\\[|page_size)", "", path.read_text("utf-8")), "utf-8")
+    return read_service(path).conventions
 
 
 @contextmanager

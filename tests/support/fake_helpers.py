@@ -103,14 +103,14 @@ def everything(fake, namespace=""):
 CLIENT_KINDS = pytest.mark.parametrize("client_kind", ["sync", "async"])
 
 
-def call(fake, client_kind, operation="beta.pause_campaign", **options):
-    """One call of a write, or the items of all pages of a read, from a client of a client_kind."""
+def call(fake, operation="beta.pause_campaign", *, client_kind="sync", **options):
+    """One call of a write, or the items of all pages of a read, from a client of that kind."""
     namespace = operation.partition(".")[0]
     options.setdefault("retry", RetryPolicy(max_retries=0))
     arguments = {"account_id": ACCOUNTS[namespace], **VALID_WRITES.get(operation, {})}
     client = fake.client(**options) if client_kind == "sync" else fake.async_client(**options)
     made = attrgetter(operation)(client)(**arguments)
-    is_read = operation in {read.full_name for read in READS}
+    is_read = not PATHS[operation].is_write
     if client_kind == "sync":
         return made.collect() if is_read else made
     return asyncio.run(awaited(made.collect() if is_read else made))

@@ -1,5 +1,7 @@
 """An httpx transport for httpx2 clients, so that one test serves both libraries."""
 
+from contextlib import contextmanager
+
 import httpx
 import httpx2
 
@@ -13,12 +15,12 @@ class Carrier(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
     def handle_request(self, request):
         request.read()
         with _translated_errors():
-            return _answer(self.inner.handle_request(_question(request)))
+            return _response(self.inner.handle_request(_request(request)))
 
     async def handle_async_request(self, request):
         await request.aread()
         with _translated_errors():
-            return _answer(await self.inner.handle_async_request(_question(request)))
+            return _response(await self.inner.handle_async_request(_request(request)))
 
 
 class _Stream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
@@ -43,26 +45,23 @@ class _Stream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
             await self.inner.aclose()
 
 
-class _translated_errors:  # noqa: N801
-    def __enter__(self) -> None:
-        pass
+@contextmanager
+def _translated_errors():
+    try:
+        yield
+    except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
+        raise getattr(httpx2, type(error).__name__)(str(error)) from error
 
-    def __exit__(self, kind, error, traceback) -> None:
-        if isinstance(error, httpx.HTTPError | httpx.StreamError | httpx.InvalidURL):
-            raise getattr(httpx2, kind.__name__)(str(error)) from error
 
-
-def _question(request):
+def _request(request):
+    stream = httpx.ByteStream(request.content)
+    headers, extensions = request.headers.raw, request.extensions
     return httpx.Request(
-        request.method,
-        str(request.url),
-        headers=request.headers.raw,
-        stream=httpx.ByteStream(request.content),
-        extensions=request.extensions,
+        request.method, str(request.url), headers=headers, stream=stream, extensions=extensions
     )
 
 
-def _answer(response):
+def _response(response):
     return httpx2.Response(
         response.status_code,
         headers=response.headers.raw,

@@ -1,13 +1,14 @@
-"""Processes and threads that race for daily caps; as a script, it is one of the processes."""
+"""Processes and threads that race for daily caps."""
 
 import json
 import random
-import subprocess
-import sys
 from collections import Counter
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
 from threading import Thread
 
 import attrs
+from processes import LONGEST_WAIT, received, started
 
 from adclient import Entry, Policy
 from adclient._limits import rules
@@ -16,28 +17,29 @@ from adclient.policy import Refusal, Usage
 
 # The caps of accounts and of all, and nothing twice.
 OWN = {"a": Policy(drafts_per_day=3), "b": Policy(drafts_per_day=4)}
-ACCOUNTS = Policy(drafts_per_day=15, no_repeat_within="1d", account=OWN)
+ACCOUNTS = Policy(drafts_per_day=9, no_repeat_within="1d", account=OWN)
 
 
 def run(where: str, *, cap: int = 0, processes: int, threads: int, attempts: int) -> None:
     """Let each thread of each process make its attempts; without a cap, by the rules above."""
-    sizes = [str(cap), str(threads), str(attempts)]
-    running = [
-        subprocess.Popen([sys.executable, __file__, where, str(number), *sizes])
-        for number in range(processes)
-    ]
-    assert [process.wait() for process in running] == [0] * processes
+    with ExitStack() as stack:
+        racing = [
+            stack.enter_context(started(work, where, number, cap, threads, attempts))[1]
+            for number in range(processes)
+        ]
+        for connection in racing:
+            assert received(connection) is None  # all begin at once
+            connection.send(None)
+        longest = LONGEST_WAIT + processes * threads * attempts / 10
+        assert [received(connection, longest) for connection in racing] == [[]] * processes
 
 
 def check(ledger, *, cap: int, attempts: int) -> None:
     """Check from the rows alone that the cap was reached, and never exceeded."""
-    ledger.verify()
     drafts: set[str] = set()
     entries: set[str] = set()
     most = 0
-    with ledger._transaction("read") as transaction:
-        rows = [row for row, _ in transaction.rows()]
-    for row in rows:
+    for row in rows_of(ledger):
         assert (row.event == "reserved") is (row.entry_id not in entries)
         entries.add(row.entry_id)
         is_draft = row.state not in ("refused", "not staged")
@@ -49,21 +51,24 @@ def check(ledger, *, cap: int, attempts: int) -> None:
 
 def check_accounts(ledger, *, attempts: int) -> None:
     """Check from the rows alone that each cap was reached, none exceeded, and nothing repeated."""
-    ledger.verify()
     drafts: dict[str, tuple[str, str]] = {}
     most = Counter[str]()
-    with ledger._transaction("read") as transaction:
-        rows = [row for row, _ in transaction.rows()]
-    for row in rows:
+    for row in rows_of(ledger):
         drafts.pop(row.entry_id, None)
         if row.state not in ("refused", "not staged"):
             drafts[row.entry_id] = row.account_id, json.loads(row.entry)["arguments"]["campaign_id"]
         assert len({*drafts.values()}) == len(drafts)
         most |= Counter([account for account, _ in drafts.values()] + ["all"] * len(drafts))
-    assert (most["a"], most["b"], most["all"]) == (3, 4, 15)
+    assert (most["a"], most["b"], most["all"]) == (3, 4, 9)
     entries = ledger.entries()
     assert {entry.rule for entry in entries} == {None, "drafts_per_day", "no_repeat_within"}
     assert len(entries) == attempts
+
+
+def rows_of(ledger) -> list:
+    ledger.verify()
+    with ledger._transaction("read") as transaction:
+        return [row for row, _ in transaction.rows()]
 
 
 def attempt(ledger, name: str, cap: int, chance: random.Random) -> None:
@@ -84,26 +89,23 @@ def attempt(ledger, name: str, cap: int, chance: random.Random) -> None:
             ledger.end(attrs.evolve(entry, state=state))
 
 
-def main(where: str, process: str, cap: str, threads: str, attempts: str) -> None:
-    ledger = open_ledger(where)
-    failed: list[BaseException] = []
+def work(where: str, process: int, cap: int, threads: int, attempts: int, done: Connection) -> None:
+    """Make the attempts of one process, and send the errors."""
+    ledger, failed = open_ledger(where), []
 
-    def work(name: str) -> None:
+    def make_attempts(name: str) -> None:
         chance = random.Random(name)
         try:
-            for number in range(int(attempts)):
-                attempt(ledger, f"{name}.{number}", int(cap), chance)
+            for number in range(attempts):
+                attempt(ledger, f"{name}.{number}", cap, chance)
         except BaseException as error:
-            failed.append(error)
-            raise
+            failed.append(repr(error))
 
-    workers = [Thread(target=work, args=(f"{process}.{n}",)) for n in range(int(threads))]
+    workers = [Thread(target=make_attempts, args=(f"{process}.{n}",)) for n in range(threads)]
+    done.send(None)
+    done.recv()
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    sys.exit(len(failed))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    done.send(failed)

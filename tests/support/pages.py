@@ -57,6 +57,8 @@ def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "")
     """
     blocks = _Blocks(folder, fake)
     document = Sybil([blocks.parse, blocks.parse_approvals, SkipParser()]).parse(page)
+    if not list(document):
+        return
     main = ModuleType("__main__")
     document.namespace = vars(main)
     with (
@@ -71,12 +73,13 @@ def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "")
         patch.setattr(logging.root, "handlers", [])  # with one, `basicConfig` does nothing
         patch.setattr(reporter, "_call_ids", count(1))  # a log shows the number of a call
         try:
-            for example in document.examples():
+            for example in document:
                 _run(example, runner)
             blocks.run_tests()
         finally:
             vars(main).clear()
             gc.collect()
+            gc.freeze()  # so that the next page does not walk what this one has loaded
             logging.getLogger("adclient").setLevel(logging.NOTSET)
 
 
@@ -105,7 +108,7 @@ def _exists(test: str) -> bool:
     file = ROOT / name
     if name.startswith(".ci/") and not (ROOT / ".ci").exists():
         return True  # an sdist has no settings of CI
-    return file.is_file() and text in file.read_text("utf-8")
+    return text != "" and file.is_file() and text in file.read_text("utf-8")
 
 
 class _Blocks:

@@ -31,10 +31,13 @@ daily_budget = {amount}
 """
 
 
-def plan_of(folder: Path, *changes: str, plan_id: str = "w47", title: str = "") -> Plan:
-    path = folder / "changes.toml"
+def write_plan(path: Path, *changes: str, plan_id: str = "w47", title: str = "") -> None:
     path.write_text(f'id = "{plan_id}"\n{title}\n{"".join(changes)}', "utf-8")
-    return Plan.read(path)
+
+
+def plan_of(folder: Path, *changes: str, **options: str) -> Plan:
+    write_plan(folder / "changes.toml", *changes, **options)
+    return Plan.read(folder / "changes.toml")
 
 
 def verdicts(report: PlanReport) -> list[str]:

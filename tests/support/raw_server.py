@@ -6,12 +6,15 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 from clients import DRAFT
 
+# Seconds until a server closes a connection on which nothing happens, so that a hang of the client
+# ends as a failed test.
+PATIENCE = 20
 CERTIFICATE = Path(__file__).with_name("localhost.pem")  # with its key; it vouches for itself
 LISTING = {"data": [{"id": "x", "name": "X", "status": "ENABLED"}], "page": {"next": None}}
 
@@ -22,16 +25,17 @@ class Connection:
     def __init__(self, server: "RawServer", sock: socket.socket) -> None:
         self._server = server
         self._sock = sock
-        self._pending = b""
+        self._pending = bytearray()
         self.is_over = False
 
     def read(self) -> bytes | None:
         """Read and record one whole request; return None if the client has closed."""
-        while (found := _whole(self._pending)) is None:
+        while (length := _length(self._pending)) is None:
             if not (received := self.receive()):
                 return None
             self._pending += received
-        request, self._pending = found
+        request = bytes(self._pending[:length])
+        del self._pending[:length]
         with self._server.lock:
             self._server.requests.append(request)
         return request
@@ -52,7 +56,7 @@ class Connection:
     def send_together(self, *parts: bytes) -> None:
         """Send parts in one segment, and each in a TLS record of its own if there is TLS."""
         if isinstance(self._sock, _TLSSocket):
-            self._sock.send_records(*parts)
+            self._sock.sendall(*parts)
         else:
             self.send(b"".join(parts))
 
@@ -61,7 +65,7 @@ class Connection:
         self._server.stopping.wait(seconds)
 
     def stay_silent(self) -> None:
-        self._server.stopping.wait()
+        self._server.stopping.wait(PATIENCE)
 
     def wait_for_the_end(self) -> None:
         """Wait until the client closes."""
@@ -96,12 +100,9 @@ class _TLSSocket:
     def recv(self, size: int) -> bytes:
         return self._perform(self._object.read, size)
 
-    def sendall(self, data: bytes) -> None:
-        self._perform(self._object.write, data)
-
-    def send_records(self, *parts: bytes) -> None:
-        for part in parts:
-            self._object.write(part)
+    def sendall(self, *records: bytes) -> None:
+        for data in records:
+            self._object.write(data)
         self._flush()
 
     def _perform(self, operation, *arguments):
@@ -170,6 +171,7 @@ class RawServer:
             except OSError:
                 return
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # each send is a segment
+            sock.settimeout(PATIENCE)
             with self.lock:
                 self.connections += 1
                 self._open.append(sock)
@@ -182,18 +184,16 @@ class RawServer:
                 self._open.remove(sock)
 
 
-def _whole(data: bytes) -> tuple[bytes, bytes] | None:
-    """Return the first request in the data and the rest, or None if it is incomplete."""
-    head, end, body = data.partition(b"\r\n\r\n")
-    if not end:
+def _length(data: bytearray) -> int | None:
+    """The length of the first request in the data; None if it is incomplete."""
+    end = data.find(b"\r\n\r\n")
+    if end < 0:
         return None
-    length = 0
-    for line in head.lower().split(b"\r\n"):
+    length = end + 4
+    for line in data[:end].lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
-            length = int(line.partition(b":")[2])
-    if len(body) < length:
-        return None
-    return head + end + body[:length], body[length:]
+            length += int(line.partition(b":")[2])
+    return length if len(data) >= length else None
 
 
 def refusing_url() -> str:
@@ -223,7 +223,21 @@ def serve_well(connection: Connection) -> None:
         connection.send(answer_to(request))
 
 
-def serve_over_tls(connection: Connection) -> None:
-    connection.start_tls()
-    if not connection.is_over:
-        serve_well(connection)
+def responding(data: bytes, then: Callable[[Connection], object] = Connection.read):
+    """Respond to each request with the same bytes, or do something else after the first."""
+
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        while request:
+            connection.send(data)
+            request = then(connection)
+
+    return serve
+
+
+@asynccontextmanager
+async def serving(client_kind, serve: Callable[[Connection], object], **options):
+    """A server, and an open client of it."""
+    with RawServer(serve) as server:
+        async with client_kind.open(server.url, **options) as client:
+            yield server, client

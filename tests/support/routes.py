@@ -159,11 +159,3 @@ def is_closed(backend) -> bool:
 
 def port_of(server: RawServer) -> str:
     return server.url.rpartition(":")[2]
-
-
-async def until(is_so) -> None:
-    """Wait for a segment that has been sent."""
-    limit = time.monotonic() + AMPLE
-    while not is_so():
-        assert time.monotonic() < limit
-        time.sleep(0.001)

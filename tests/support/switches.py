@@ -1,4 +1,9 @@
-"""Every switch of a profile of the fake and of its conventions, with its values."""
+"""Every switch of a profile of the fake, and of its conventions, with the values it can have."""
+
+import random
+from typing import Any
+
+from adclient.testing import Profile
 
 # What can be set, and to what. The names with a dot are of `Conventions`.
 SWITCHES: dict[str, list] = {
@@ -21,4 +26,27 @@ SWITCHES: dict[str, list] = {
     ".rate_limit_scope": ["account", "client"],
     ".idempotency_header": [None, "Idempotency-Key"],
 }
-SINGLY = [{name: value} for name, values in SWITCHES.items() for value in values]
+
+
+def _rows(count: int, seed: int) -> list[dict[str, Any]]:
+    """Every value of every switch, each beside many others, so that none is always hidden."""
+    columns = {name: (values * count)[:count] for name, values in SWITCHES.items()}
+    for name, values in columns.items():
+        random.Random(f"{name}{seed}").shuffle(values)
+    # While a rate limit is waited for, a continuation would expire.
+    limits, lives = columns["requests_a_minute"], columns["continuation_life"]
+    columns["requests_a_minute"] = [
+        limit if life is None else None for limit, life in zip(limits, lives, strict=True)
+    ]
+    for name, values in columns.items():
+        assert all(value in values for value in SWITCHES[name])
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+ROWS = _rows(12, seed=8)
+
+
+def profile_of(chosen: dict[str, Any]) -> tuple[Profile, dict[str, Any]]:
+    """A profile, and the settings of `Conventions`."""
+    own = {name: value for name, value in chosen.items() if not name.startswith(".")}
+    return Profile(**own), {name[1:]: chosen[name] for name in chosen.keys() - own.keys()}

@@ -1,8 +1,14 @@
+"""Credentials: where they come from, which are refused, and that none is shown."""
+
+import json
+from urllib.parse import quote
+
 import pytest
 from cases import each_case
 from core_helpers import BASE_URL
 
 from adclient._core.auth import Credentials, bearer, checked_auth, no_credentials
+from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 
@@ -18,36 +24,34 @@ def empty_environment(monkeypatch):
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
 
 
-def test_no_credentials_without_token_auth_or_environment():
-    assert Credentials(None, None).resolved() == Credentials()
-    assert Credentials(None, None).resolved().kind == "none"
-
-
-def test_token_of_the_environment_is_used_if_no_other_is_set(monkeypatch):
-    monkeypatch.setenv("ADCLIENT_TOKEN", " canary ")
-    assert Credentials(None, None).resolved().token == "canary"
-    assert Credentials("mine", None).resolved().token == "mine"
-    assert Credentials(None, get_credentials).resolved() == Credentials(None, get_credentials)
-    monkeypatch.setenv("ADCLIENT_TOKEN", " ")
-    assert Credentials(None, None).resolved().token is None
-
-
-def test_credentials_have_a_kind_and_a_repr_without_the_token():
-    assert (
-        Credentials("t").resolved().kind == Credentials(get_credentials).resolved().kind == "token"
-    )
-    assert Credentials(None, get_credentials).resolved().kind == "auth"
-    assert "canary" not in repr(Credentials("canary"))
+@each_case(
+    ("variable", "given", "kept", "kind"),
+    [
+        ("", (None, None), (None, None), "none"),
+        (" ", (None, None), (None, None), "none"),
+        (" canary ", (None, None), ("canary", None), "token"),
+        ("canary", ("mine", None), ("mine", None), "token"),
+        ("canary", (get_credentials, None), (get_credentials, None), "token"),
+        ("canary", (None, get_credentials), (None, get_credentials), "auth"),
+        ("canary", (None, no_credentials), (None, None), "none"),
+    ],
+)
+def test_token_of_the_environment_is_used_if_nothing_else_is_set(
+    variable, given, kept, kind, monkeypatch
+):
+    monkeypatch.setenv("ADCLIENT_TOKEN", variable)
+    credentials = Credentials(*given).resolved()
+    assert credentials == Credentials(*kept)
+    assert credentials.kind == kind
+    assert "canary" not in repr(credentials)
+    assert no_credentials(REQUEST) == {}
 
 
 @each_case(
     ("token", "auth", "argument"),
     [
-        ("t", get_credentials, "auth"),
-        ("", None, "token"),
-        ("canary\n", None, "token"),
-        (7, None, "token"),
-        (None, "Basic canary", "auth"),
+        *[("t", get_credentials, "auth"), ("", None, "token"), ("canary\n", None, "token")],
+        *[(7, None, "token"), (None, "Basic canary", "auth")],
         (None, {"authorization": "canary"}, "auth"),
     ],
 )
@@ -65,36 +69,27 @@ def test_invalid_token_in_the_environment_is_refused_and_not_shown(monkeypatch):
     assert "ary" not in str(caught.value)
 
 
-def test_no_credentials_rule_out_the_token_of_the_environment(monkeypatch):
-    monkeypatch.setenv("ADCLIENT_TOKEN", "canary")
-    assert Credentials(None, no_credentials).resolved() == Credentials()
-    assert no_credentials(REQUEST) == {}
-
-
-def test_token_becomes_a_bearer_header():
+def test_headers_of_token_and_auth_are_added_to_the_request():
     signed = bearer("canary").apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Bearer canary"}
     assert REQUEST.headers == {"accept": "*/*"}
-    assert "canary" not in repr(signed)
-
-
-@pytest.mark.parametrize("token", ["", "canary\n", None, 7])
-def test_token_function_with_an_invalid_result_is_refused(token):
-    with pytest.raises(ConfigurationError) as caught:
-        bearer(token).apply(REQUEST)
-    assert "canary" not in str(caught.value)
-
-
-def test_headers_from_auth_are_added_to_the_request():
+    assert "canary" not in repr((signed, bearer("canary"), checked_auth({"x-key": "canary"})))
     signed = checked_auth({"Authorization": "Basic eDp5", "X-Date": "today"}).apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Basic eDp5", "x-date": "today"}
 
 
-@pytest.mark.parametrize("headers", [None, "canary", {"host": "canary"}, {"x-key": "can\nary"}])
-def test_auth_function_with_an_invalid_result_is_refused(headers):
+@each_case(
+    ("make", "result", "argument"),
+    [
+        *[(bearer, token, "token") for token in ("", "canary\n", None, 7)],
+        *[(checked_auth, headers, "auth") for headers in (None, "canary", {"host": "canary"})],
+        (checked_auth, {"x-key": "can\nary"}, "auth"),
+    ],
+)
+def test_function_with_an_invalid_result_is_refused(make, result, argument):
     with pytest.raises(ConfigurationError) as caught:
-        checked_auth(headers).apply(REQUEST)
-    assert caught.value.argument == "auth"
+        make(result).apply(REQUEST)
+    assert caught.value.argument == argument
     assert "ary" not in str(caught.value)
 
 
@@ -111,3 +106,34 @@ def test_auth_function_with_an_invalid_result_is_refused(headers):
 )
 def test_secret_of_a_header_is_redacted_and_words_are_not(headers, text, shown):
     assert checked_auth(headers).redactor.redact(text) == shown
+
+
+# Redaction.
+
+
+def assert_redacted(token):
+    redactor, in_json = Redactor(("another", token)), json.dumps(token)[1:-1]
+    forms = [token, in_json, in_json.replace("/", "\\/"), repr(token)[1:-1]]
+    for form in (*forms, quote(token), quote(token, safe="")):
+        text = f"[{form}]"
+        assert redactor.may_find(text)
+        assert redactor.redact(text) == "[***]"
+        assert redactor.redact_bytes(text.encode()) == b"[***]"
+
+
+@each_case("token", ["abc0\\", "a/b'c\"d", "100% \\u0041", "s3cr3t+tok/en==", "'\"\\/%"])
+def test_secret_is_redacted_in_every_form(token):
+    assert_redacted(token)
+
+
+def test_short_secret_is_not_redacted_and_none_is_in_the_repr():
+    redactor = Redactor(("v2", "abc"))
+    assert redactor.redact("v2 abc") == "v2 abc"
+    assert not redactor.may_find("v2 abc")
+    assert "canary" not in repr(Redactor(("canary",)))
+
+
+def test_secret_is_redacted_whatever_a_service_escapes():
+    redactor = Redactor(["s3cr3t+tok/en=="])
+    for body in (rb"s3cr3t\u002Btok/en\u003d\u003d", b"s3cr3t%2btok%2fen%3d%3d"):
+        assert redactor.redact_bytes(body) == b"***"

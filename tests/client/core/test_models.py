@@ -1,3 +1,5 @@
+"""Drafts, items and pages as values, and how they are shown."""
+
 import copy
 import decimal
 import json
@@ -9,25 +11,14 @@ import attrs
 import pytest
 from cases import each_case
 from core_helpers import DRAFT, assert_one_line, structure
-from hypothesis import given, strategies as st
 
-import adclient
+from adclient import AsyncPage, Page, models
 from adclient._core.jsontext import loads
-from adclient.models import (
-    Ad,
-    BusinessProfile,
-    Campaign,
-    CreativeFatigue,
-    Diff,
-    Draft,
-    Item,
-    Objective,
-    ResponseInfo,
-    TargetingOption,
-    WastedSpend,
-)
+from adclient.models import Ad, Campaign, Diff, Draft, Item, Objective, ResponseInfo
 
-KINDS = [Ad, BusinessProfile, Campaign, CreativeFatigue, Objective, TargetingOption, WastedSpend]
+D = Decimal
+KINDS = [Ad, Campaign, Objective, models.BusinessProfile, models.CreativeFatigue]
+KINDS += [models.TargetingOption, models.WastedSpend]
 RESPONSE = ResponseInfo(
     status=201, headers={"x-request-id": "r"}, request_id="r", attempts=2, elapsed=0.5
 )
@@ -38,281 +29,234 @@ def diff_of(before, after, **extra):
 
 
 def draft_of(before=100, after=120, **changes):
-    values = {
-        "draft_id": "draft_7c2e",
-        "status": "pending_approval",
-        "diff": diff_of(before, after),
-        "requires": "human_two_step_approve",
-    }
-    return Draft(**{**values, **changes})
+    return Draft(**{**DRAFT, "diff": diff_of(before, after), **changes})
 
 
 def item_of(cls, **changes):
     return cls(**{"id": "a", "name": "Spring", "status": "ENABLED", **changes})
 
 
-EVERY = [draft_of(response=RESPONSE), diff_of([1, {"a": None}], "x", more=1), RESPONSE] + [
-    item_of(cls, extra={"spend": Decimal("1.50"), "tags": ["x"]}) for cls in KINDS
-]
+# Changes of numbers.
 
 
-class TestChange:
-    @each_case(
-        ("before", "after", "change", "percent"),
-        [
-            (100, 120, 20, 20.0),
-            (100, 100, 0, 0.0),
-            (-100, -50, 50, 50.0),
-            (0, 5, 5, None),
-            (0.1, 0.3, 0.2, 200.0),
-            (1.1, 1.2, 0.1, 100 / 11),
-            (19.99, 20, 0.01, 1 / 19.99),
-            (Decimal("0.10"), Decimal("0.30"), Decimal("0.20"), 200.0),
-            (Decimal("1.1"), 1.2, Decimal("0.1"), 100 / 11),
-            (10**30, 10**30 + 1, 1, 1e-28),
-            (9007199254740993, 0.5, Decimal("-9007199254740992.5"), -100.0),
-            (0.1, 2**53 + 1, Decimal("9007199254740992.9"), 9.007199254740994e18),
-            (-1e308, 1e308, Decimal("2E+308"), 200.0),
-            (Decimal(10**30), Decimal("1" + "0" * 30 + ".5"), Decimal("0.5"), 5e-29),
-        ],
-    )
-    def test_change_of_numbers_has_no_float_noise(self, before, after, change, percent):
-        diff = diff_of(before, after)
-        assert diff.change == change
-        assert type(diff.change) is type(change)
-        assert diff.percent == (None if percent is None else pytest.approx(percent))
-
-    @each_case(
-        ("before", "after"),
-        [
-            (None, 120),
-            (100, None),
-            ("100", "120"),
-            (0, False),
-            ([1], [2]),
-            (float("nan"), 1),
-            (1, float("inf")),
-            (Decimal("Infinity"), 1),
-        ],
-    )
-    def test_change_of_other_values_is_none(self, before, after):
-        assert diff_of(before, after).change is None
-        assert diff_of(before, after).percent is None
-
-    @pytest.mark.parametrize("before", [1e300, Decimal("1e300"), 10**300])
-    def test_change_that_is_not_exact_in_60_digits_is_none(self, before):
-        assert diff_of(before, 0.5).change is None
-        assert diff_of(before, 0.5).percent == -100
-
-    @given(st.decimals(-(10**9), 10**9, places=2), st.decimals(-(10**9), 10**9, places=2))
-    def test_change_of_decimals_is_exact(self, before, after):
-        assert diff_of(before, after).change == after - before
-        assert diff_of(float(before), float(after)).change == float(after - before)
-
-    @each_case(
-        ("before", "after"),
-        [
-            (Decimal("1e1000000"), Decimal(5)),
-            (Decimal("1e999999999999"), Decimal("-1e999999999999")),
-            (Decimal("1e-999999999999"), Decimal(1)),
-            (Decimal("1e400"), 1.5),
-            (-1e308, 1e308),
-            (-(10**4300 - 1), 10**4300 - 1),
-            (5e-324, 1e308),
-        ],
-    )
-    def test_change_of_huge_numbers_is_quick_and_finite(self, before, after):
-        diff = diff_of(before, after)
-        assert diff.change is None or Decimal(diff.change).is_finite()
-        assert diff.percent is None or math.isfinite(diff.percent)
-        assert_one_line(repr(diff))
-        assert len(diff._repr_html_()) < 2000
-
-    def test_change_ignores_the_caller_s_decimal_context(self):
-        diff = diff_of(Decimal("123.456"), Decimal("124.456"))
-        expected = (diff.change, diff.percent, repr(diff), diff._repr_html_())
-        traps = [decimal.Inexact, decimal.Rounded, decimal.FloatOperation]
-        with decimal.localcontext(decimal.Context(prec=2, traps=traps)):
-            assert (diff.change, diff.percent, repr(diff), diff._repr_html_()) == expected
-        assert diff.change == Decimal("1.000")
-        assert diff.percent == pytest.approx(100 / 123.456)
+@each_case(
+    ("before", "after", "change", "percent"),
+    [
+        *[(100, 120, 20, 20.0), (100, 100, 0, 0.0), (-100, -50, 50, 50.0), (0, 5, 5, None)],
+        *[(0.1, 0.3, 0.2, 200.0), (1.1, 1.2, 0.1, 100 / 11), (19.99, 20, 0.01, 1 / 19.99)],
+        *[(D("0.10"), D("0.30"), D("0.20"), 200.0), (D("1.1"), 1.2, D("0.1"), 100 / 11)],
+        (10**30, 10**30 + 1, 1, 1e-28),
+        (9007199254740993, 0.5, D("-9007199254740992.5"), -100.0),
+        (-1e308, 1e308, D("2E+308"), 200.0),
+        # No change that is exact in 60 digits.
+        *[(before, 0.5, None, -100) for before in (1e300, D("1e300"), 10**300)],
+    ],
+)
+def test_change_of_numbers_has_no_float_noise(before, after, change, percent):
+    diff = diff_of(before, after)
+    assert diff.change == change
+    assert type(diff.change) is type(change)
+    assert diff.percent == (None if percent is None else pytest.approx(percent))
 
 
-class TestValues:
-    @each_case("value", EVERY)
-    def test_values_are_frozen(self, value):
-        name = attrs.fields(type(value))[0].name
-        with pytest.raises(AttributeError):
-            setattr(value, name, "x")
-        with pytest.raises(AttributeError):
-            value.something_else = "x"
-        assert not hasattr(value, "__dict__")
+@each_case(
+    ("before", "after"),
+    [
+        *[(None, 120), (100, None), ("100", "120"), (0, False), ([1], [2])],
+        *[(float("nan"), 1), (1, float("inf")), (D("Infinity"), 1)],
+    ],
+)
+def test_change_of_other_values_is_none(before, after):
+    assert diff_of(before, after).change is None
+    assert diff_of(before, after).percent is None
 
-    @each_case("value", EVERY)
-    def test_values_have_a_hash_and_a_short_repr(self, value):
-        assert len({value, copy.deepcopy(value)}) == 1
-        assert_one_line(repr(value))
-        assert repr(value).startswith(f"<{type(value).__name__} ")
 
-    def test_response_is_not_in_equality_or_repr(self):
-        assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
-        assert draft_of(response=RESPONSE) == draft_of()
-        assert hash(draft_of(response=RESPONSE)) == hash(draft_of())
-        assert repr(draft_of(response=RESPONSE)) == repr(draft_of())
+@each_case(
+    ("before", "after"),
+    [
+        *[(D("1e1000000"), D(5)), (D("1e999999999999"), D("-1e999999999999"))],
+        *[(D("1e-999999999999"), D(1)), (D("1e400"), 1.5), (-1e308, 1e308), (5e-324, 1e308)],
+        (-(10**4300 - 1), 10**4300 - 1),
+    ],
+)
+def test_change_of_huge_numbers_is_quick_and_finite(before, after):
+    diff = diff_of(before, after)
+    assert diff.change is None or D(diff.change).is_finite()
+    assert diff.percent is None or math.isfinite(diff.percent)
+    assert_one_line(repr(diff))
+    assert len(diff._repr_html_()) < 2000
 
-    @pytest.mark.parametrize(
-        "change", [{"draft_id": "x"}, {"status": "x"}, {"requires": "x"}, {"extra": {"a": 1}}]
-    )
-    def test_drafts_with_a_different_field_are_not_equal(self, change):
+
+def test_change_ignores_the_caller_s_decimal_context():
+    diff = diff_of(D("123.456"), D("124.456"))
+    expected = (diff.change, diff.percent, repr(diff), diff._repr_html_())
+    traps = [decimal.Inexact, decimal.Rounded, decimal.FloatOperation]
+    with decimal.localcontext(decimal.Context(prec=2, traps=traps)):
+        assert (diff.change, diff.percent, repr(diff), diff._repr_html_()) == expected
+    assert diff.change == D("1.000")
+    assert diff.percent == pytest.approx(100 / 123.456)
+
+
+# Values.
+
+
+def test_equality_is_that_of_the_fields_without_the_response():
+    assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
+    same = draft_of(response=RESPONSE)
+    assert (same, hash(same), repr(same)) == (draft_of(), hash(draft_of()), repr(draft_of()))
+    for change in ({"draft_id": "x"}, {"status": "x"}, {"requires": "x"}, {"extra": {"a": 1}}):
         assert draft_of(**change) != draft_of()
-
-    def test_items_of_different_kinds_are_not_equal(self):
-        assert item_of(Campaign) != item_of(Ad)
-        assert len({item_of(cls) for cls in KINDS}) == len(KINDS)
-        assert all(issubclass(cls, Item) for cls in KINDS)
-
-    @each_case("cls", KINDS)
-    def test_fields_without_default_are_required(self, cls):
-        values = {"id": "a", "name": "b", "status": "c"}
-        for missing in ("id", "name", "status") if cls in (Campaign, Ad) else ("id",):
-            with pytest.raises(TypeError):
-                cls(**{name: value for name, value in values.items() if name != missing})
-
-    def test_constants_are_those_of_the_interface(self):
-        assert DRAFT["status"] == adclient.PENDING_APPROVAL
-        assert DRAFT["requires"] == adclient.HUMAN_TWO_STEP_APPROVE
-        assert (adclient.ENABLED, adclient.LAST_30_DAYS) == ("ENABLED", "LAST_30_DAYS")
+    assert item_of(Campaign) != item_of(Ad)
+    assert len({item_of(cls) for cls in KINDS}) == len(KINDS)
+    assert all(issubclass(cls, Item) for cls in KINDS)
 
 
-class TestToDict:
-    def test_to_dict_is_json(self):
-        assert json.loads(json.dumps(draft_of().to_dict())) == DRAFT
-
-    def test_changed_to_dict_leaves_the_value_unchanged(self):
-        extra = {"list": [{"a": 1}]}
-        values = [draft_of(extra=extra), item_of(Ad, extra=extra), diff_of({"a": [1]}, 2, **extra)]
-        for value in values:
-            given = value.to_dict()
-            given["list"][0]["a"] = 2
-            given["list"].append(3)
-            assert value.to_dict()["list"] == [{"a": 1}]
-        before = values[-1].to_dict()["before"]
-        before["a"].append(2)
-        assert values[-1].before == {"a": [1]}
-
-    def test_to_dict_omits_missing_fields(self):
-        assert Objective(id="a").to_dict() == {"id": "a"}
-        assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
+def test_to_dict_is_json_without_missing_fields_and_shares_nothing():
+    assert json.loads(json.dumps(draft_of().to_dict())) == DRAFT
+    assert Objective(id="a").to_dict() == {"id": "a"}
+    assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
+    extra = {"list": [{"a": 1}]}
+    values = [draft_of(extra=extra), item_of(Ad, extra=extra), diff_of({"a": [1]}, 2, **extra)]
+    for value in values:
+        given = value.to_dict()
+        given["list"][0]["a"] = 2
+        given["list"].append(3)
+        assert value.to_dict()["list"] == [{"a": 1}]
+    values[-1].to_dict()["before"]["a"].append(2)
+    assert values[-1].before == {"a": [1]}
 
 
-class TestExtraFields:
-    def test_attribute_error_says_how_to_read_a_field_that_was_sent(self):
-        campaign = item_of(Campaign, extra={"spend": 12.5})
-        with pytest.raises(AttributeError, match=r"use extra.*, or page\.typed") as sent:
-            campaign.spend  # noqa: B018  the access is what is tested
-        assert (sent.value.name, sent.value.obj) == ("spend", campaign)
-        with pytest.raises(AttributeError, match="and the service sent no such field"):
-            campaign.spent  # noqa: B018
-        for name in ("_spend", "__spend__"):
-            with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
-                getattr(campaign, name)
-
-    def test_error_of_a_property_of_the_caller_is_raised_as_it_is(self):
-        @attrs.frozen(kw_only=True)
-        class Costed(Campaign):
-            @property
-            def cost(self):
-                return self.costs
-
-        with pytest.raises(AttributeError, match="Costed has no attribute 'costs'"):
-            _ = Costed(id="c", name="n", status="s").cost
+def test_attribute_error_says_how_to_read_a_field_that_was_sent():
+    campaign = item_of(Campaign, extra={"spend": 12.5})
+    with pytest.raises(AttributeError, match=r"use extra.*, or page\.typed") as sent:
+        campaign.spend  # noqa: B018  the access is what is tested
+    assert (sent.value.name, sent.value.obj) == ("spend", campaign)
+    with pytest.raises(AttributeError, match="and the service sent no such field"):
+        campaign.spent  # noqa: B018
+    for name in ("_spend", "__spend__"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+            getattr(campaign, name)
 
 
-class TestRepr:
-    def test_repr_of_a_draft_contains_staged_and_no_word_for_a_change(self):
-        assert repr(draft_of()) == (
-            "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"
-        )
-        for word in ("updated", "paused", "created", "applied"):
-            assert word not in repr(draft_of())
-            assert word not in draft_of()._repr_html_()
-
-    def test_repr_of_a_draft_shows_an_unknown_status(self):
-        draft = draft_of(status="auto_approved")
-        assert "auto_approved" in repr(draft)
-        assert "auto_approved" in draft._repr_html_()
-        assert "waiting for approval" not in repr(draft)
-
-    def test_repr_of_a_diff_shows_before_and_after(self):
-        assert repr(diff_of(None, True)) == "<Diff daily_budget: null → true>"
-        assert repr(diff_of([], {"a": 1})) == "<Diff daily_budget: [] → —, daily_budget.a: — → 1>"
-
-    def test_repr_of_an_item_has_id_name_and_status(self):
-        assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"
-        assert repr(Objective(id="a")) == "<Objective a>"
-        assert repr(Objective(id="a", status="ENABLED")) == "<Objective a, ENABLED>"
-        assert (
-            repr(item_of(Campaign, extra={"x": 1}))
-            == "<Campaign a, Spring, ENABLED, 1 extra field>"
-        )
-        assert repr(Objective(id="a", extra={"name": None, "x": 1, "y": 2})) == (
-            "<Objective a, 2 extra fields>"
-        )
-
-    @pytest.mark.parametrize(
-        "value", ["x\n" * 10_000, ["x"] * 10_000, {str(i): i for i in range(10_000)}]
-    )
-    def test_repr_of_large_values_is_bounded(self, value):
-        draft = draft_of(value, value, draft_id="d" * 10_000, status="s" * 10_000)
-        assert_one_line(repr(draft))
-        assert_one_line(repr(item_of(Ad, id="i" * 10_000, name="n" * 10_000, extra={"a": value})))
-
-    @pytest.mark.parametrize("depth", [95])
-    def test_deep_value_can_be_shown_and_returned(self, depth):
-        body = json.dumps(DRAFT).replace("100", "[" * depth + "]" * depth).encode()
-        draft = structure(loads(body), Draft)
-        assert_one_line(repr(draft))
-        assert draft._repr_html_()
-        assert draft.to_dict()["diff"]["after"] == 120
+# How they are shown.
 
 
-class TestHTML:
-    SCRIPT = "<script>alert('x')</script>&\""
+def test_error_of_a_property_of_the_caller_is_raised_as_it_is():
+    @attrs.frozen(kw_only=True)
+    class Costed(Campaign):
+        @property
+        def cost(self):
+            return self.costs
 
-    @each_case(
-        "value",
-        [
-            draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
-            Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
-            item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
-        ],
-    )
-    def test_html_is_escaped_and_fetches_nothing(self, value):
-        html = value._repr_html_()
-        assert "&lt;script&gt;" in html
-        # The page sets the colours, so a card fits light and dark themes.
-        for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background"):
-            assert part not in html
+    with pytest.raises(AttributeError, match="Costed has no attribute 'costs'"):
+        _ = Costed(id="c", name="n", status="s").cost
 
-    def test_html_of_a_draft_has_state_call_requirement_and_change(self):
-        response = ResponseInfo(operation="a.b", account_id="account_1", target_id="campaign_1")
-        html = draft_of(1, 2, response=response)._repr_html_()
-        rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
-        assert [(name, re.sub(r"<.*?>", "", value)) for name, value in rows] == [
-            ("operation", "a.b"),
-            ("account", "account_1"),
-            ("target", "campaign_1"),
-            ("requires", "human_two_step_approve"),
-            ("daily_budget", "1 → 2 +1 (+100 %)"),
-        ]
-        assert "draft_7c2e" in html
-        assert "staged, waiting for approval" in html
-        assert "operation" not in draft_of()._repr_html_()
-        assert ">5</strong></td>" in draft_of(None, 5)._repr_html_()
-        assert ">+5</span></td>" in draft_of(0, 5)._repr_html_()
-        assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
-    def test_html_is_bounded(self):
-        html = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})._repr_html_()
-        assert len(html) < 10_000
-        assert "more rows are not shown" in html
+@each_case(
+    ("value", "text"),
+    [
+        (draft_of(), "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"),
+        (
+            draft_of(extra={"warnings": ["x"], "cost": 1}),
+            "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval; also sent: "
+            "warnings, cost>",
+        ),
+        (diff_of([], {"a": 1}), "<Diff daily_budget: [] → —, daily_budget.a: — → 1>"),
+        (Objective(id="a", status="ENABLED"), "<Objective a, ENABLED>"),
+        (item_of(Campaign, extra={"x": 1}), "<Campaign a, Spring, ENABLED, 1 extra field>"),
+    ],
+)
+def test_repr_names_what_a_value_is(value, text):
+    assert repr(value) == text
+
+
+def test_draft_with_an_unknown_status_is_not_shown_as_waiting():
+    html = draft_of(status="auto_approved")._repr_html_()
+    assert "auto_approved" in html
+    assert "waiting for approval" not in html
+
+
+def test_deep_value_can_be_shown_and_returned():
+    body = json.dumps(DRAFT).replace("100", "[" * 95 + "]" * 95).encode()
+    draft = structure(loads(body), Draft)
+    assert_one_line(repr(draft))
+    assert draft._repr_html_()
+    assert draft.to_dict()["diff"]["after"] == 120
+
+
+SCRIPT = "<script>alert('x')</script>&\""
+
+
+@each_case(
+    "value",
+    [
+        draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
+        Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
+        item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
+        Page(data=(item_of(Campaign, id=SCRIPT, name=SCRIPT, extra={SCRIPT: SCRIPT}),)),
+    ],
+)
+def test_html_is_escaped_and_fetches_nothing(value):
+    html = value._repr_html_()
+    assert "&lt;script&gt;" in html
+    # The page sets the colours, so a card fits light and dark themes.
+    for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background"):
+        assert part not in html
+
+
+def test_html_of_a_draft_has_state_call_requirement_and_change():
+    response = ResponseInfo(operation="a.b", account_id="account_1", target_id="campaign_1")
+    html = draft_of(1, 2, response=response)._repr_html_()
+    rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
+    assert [(name, re.sub(r"<.*?>", "", value)) for name, value in rows] == [
+        ("operation", "a.b"),
+        ("account", "account_1"),
+        ("target", "campaign_1"),
+        ("requires", "human_two_step_approve"),
+        ("daily_budget", "1 → 2 +1 (+100 %)"),
+    ]
+    assert "draft_7c2e" in html
+    assert "staged, waiting for approval" in html
+    assert "operation" not in draft_of()._repr_html_()
+    assert ">5</strong></td>" in draft_of(None, 5)._repr_html_()
+    assert ">+5</span></td>" in draft_of(0, 5)._repr_html_()
+    assert ">unchanged<" in draft_of(1, 1)._repr_html_()
+
+
+# Pages.
+
+FIRST = item_of(Campaign, id="c1", extra={"spend": 1.5, "geo": {"in": ["DE"]}})
+SECOND = item_of(Campaign, id="c2", status="PAUSED")
+
+
+def test_changed_to_dict_leaves_the_page_unchanged():
+    page = Page(data=(FIRST,), next={"after": 1}, extra={"page": {"x": [1]}, "more": [1]})
+    before = copy.deepcopy(page)
+    given = page.to_dict()
+    given["page"]["next"]["after"] = 2
+    given["page"]["x"].append(2)
+    given["more"].append(2)
+    given["data"][0]["geo"]["in"].append("FR")
+    assert page == before
+    assert page.to_dict() == before.to_dict()
+
+
+def test_page_has_no_length_and_no_index_and_is_always_true():
+    with pytest.raises(TypeError, match=r"len\(page\.data\).*len\(page\.collect\(\)\)"):
+        len(Page(data=(FIRST,)))
+    for page in (Page(data=(FIRST,)), AsyncPage(data=(FIRST,))):
+        with pytest.raises(TypeError, match=r"page\.data\[0\]"):
+            page[0]
+    assert Page(data=())
+
+
+def test_page_is_shown_by_its_items_and_its_continuation():
+    assert repr(Page(data=())) == "<Page of 0 × item, the last page>"
+    assert repr(Page(data=(FIRST,), next={"a": 1})) == "<Page of 1 × Campaign, next={a: 1}>"
+    response = ResponseInfo(operation="beta.list_campaigns", account_id="account_1")
+    html = Page(data=(FIRST, SECOND), next="c2", response=response)._repr_html_()
+    for column in ("id", "name", "status", "spend", "geo"):
+        assert html.count(f">{column}</th>") == 1
+    for part in ("1 page, and more follow", " · beta.list_campaigns<", " · account_1<"):
+        assert part in html
+    assert "1 page, the last one" in Page(data=(FIRST,))._repr_html_()

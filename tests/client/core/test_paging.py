@@ -1,13 +1,25 @@
+"""How a continuation is sent, which ones are refused, and when a listing must stop."""
+
 import json
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from cases import each_case
-from core_helpers import ACCOUNT, BASE_URL, assert_one_line, build, call_of, options_of
+from core_helpers import (
+    ACCOUNT,
+    BASE_URL,
+    assert_one_line,
+    build,
+    call_of,
+    drive,
+    options_of,
+    reply,
+)
 
 from adclient._core import operations
+from adclient._core.paging import MOST_REPEATS, SeenPages, following
 from adclient.conventions import Conventions
-from adclient.errors import PaginationError
+from adclient.errors import ConfigurationError, PaginationError
 
 CAMPAIGNS = operations.LIST_BETA_CAMPAIGNS
 SEARCH = operations.SEARCH_GAMMA_TARGETING
@@ -24,17 +36,15 @@ def pairs_of(request):
     return parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
 
 
+# URLs.
+
+
 @each_case(
     ("url", "base_url"),
     [
         (f"{BASE_URL}{PATH}?page=2", BASE_URL),
         (f"HTTPS://ADS.EXAMPLE.COM:443{PATH}?page=2", BASE_URL),
-        (f"{PATH}?page=2", BASE_URL),
-        (f"{PATH}?page=2&account_id={ACCOUNT}", BASE_URL),
-        ("?page=2", BASE_URL),
-        ("list-beta-campaigns?page=2", BASE_URL),
-        ("../beta-ads/list-beta-campaigns?page=2#top", BASE_URL),
-        (f"http://h{PATH}?page=2", "http://h:80"),
+        *[(f"{PATH}?page=2&account_id={ACCOUNT}#top", BASE_URL), ("?page=2", BASE_URL)],
         (f"http://h:8080/api{PATH}?page=2", "http://h:8080/api"),
     ],
 )
@@ -47,29 +57,26 @@ def test_query_of_a_url_of_the_same_endpoint_is_sent(url, base_url):
 @each_case(
     "url",
     [
-        f"https://evil.example{PATH}?cursor=2",
-        f"https://evil.example{PATH}",
-        f"https://ads.example.com.evil.example{PATH}?cursor=2",
-        f"http://ads.example.com{PATH}?cursor=2",
-        f"http://ads.example.com:443{PATH}?cursor=2",
-        f"https://ads.example.com:8443{PATH}?cursor=2",
+        *[f"https://evil.example{PATH}{query}" for query in ("?cursor=2", "")],
+        *[f"http://ads.example.com{port}{PATH}?cursor=2" for port in ("", ":443")],
+        *[f"https://ads.example.com{port}{PATH}?cursor=2" for port in (".evil.example", ":8443")],
+        *[f"https://{user}@ads.example.com{PATH}?cursor=2" for user in ("user:pw", "user", ":")],
         f"https://ads.example.com@evil.example{PATH}?cursor=2",
-        f"https://user:pw@ads.example.com{PATH}?cursor=2",
-        f"https://:@ads.example.com{PATH}?cursor=2",
-        f"{BASE_URL}/v1/gamma-ads/list-gamma-ads?cursor=2",
-        f"{BASE_URL}{PATH}/more?cursor=2",
+        *[
+            f"{BASE_URL}{path}?cursor=2"
+            for path in ("/v1/gamma-ads/list-gamma-ads", f"{PATH}/more")
+        ],
         f"{BASE_URL}/api{PATH}?cursor=2",
-        "javascript://x/?y",
-        "https://[::1?cursor=2",
-        "https://ads.example.com:99999/?cursor=2",
+        *["javascript://x/?y", "https://[::1?cursor=2", "https://ads.example.com:99999/?cursor=2"],
     ],
 )
 def test_url_of_another_endpoint_is_refused(url):
     with pytest.raises(PaginationError, match=r"nothing was sent.*follow_next_urls") as caught:
         requested(url)
     error = caught.value
-    assert error.cursor == url
-    assert (error.operation, error.method, error.path) == ("beta.list_campaigns", "GET", PATH)
+    assert (error.cursor, error.operation) == (url, "beta.list_campaigns")
+    assert (error.method, error.path) == ("GET", PATH)
+    assert "cursor=2" not in str(error)  # a query may contain credentials
     assert_one_line(str(error))
 
 
@@ -95,11 +102,6 @@ def test_cursor_that_is_not_a_url_is_sent_as_it_is(cursor):
     assert pairs_of(requested(cursor))[-1] == ("cursor", cursor)
 
 
-def test_url_is_not_followed_if_disabled():
-    for url in (f"{PATH}?cursor=2", "https://evil.example/?cursor=2"):
-        assert pairs_of(requested(url, follow_next_urls=False))[-1] == ("cursor", url)
-
-
 def test_followed_url_is_sent_with_the_parameters_of_the_first_page():
     url = f"?token=t%20%26&empty=&account_id={ACCOUNT}&after=%FF%FEa&name%FF="
     request = requested(url, arguments={"date_range": "X", "campaign_id": "c"})
@@ -107,14 +109,14 @@ def test_followed_url_is_sent_with_the_parameters_of_the_first_page():
     request = requested("?token=t", arguments={"date_range": "X"}, read_parameters="body")
     assert request.url == f"{BASE_URL}{PATH}?token=t"
     assert request.body == b'{"account_id":"account_a91f","date_range":"X"}'
-
-
-@pytest.mark.parametrize("style", ["json", "deep_object"])
-def test_object_in_a_followed_url_is_sent_once(style):
     arguments = {"targeting": {"type": "X", "ages": [18, 65]}}
-    first = requested(None, SEARCH, arguments=arguments, object_style=style)
-    again = requested(f"{first.url}&cursor=2", SEARCH, arguments=arguments, object_style=style)
-    assert pairs_of(again) == [*pairs_of(first), ("cursor", "2")]
+    for style in ("json", "deep_object"):  # an object is sent once
+        first = requested(None, SEARCH, arguments=arguments, object_style=style)
+        again = requested(f"{first.url}&cursor=2", SEARCH, arguments=arguments, object_style=style)
+        assert pairs_of(again) == [*pairs_of(first), ("cursor", "2")]
+
+
+# Page sizes.
 
 
 def page_sizes(request):
@@ -125,55 +127,96 @@ def page_sizes(request):
 
 
 @each_case(
-    ("cursor", "conventions", "sent"),
+    ("url", "name", "added"),
     [
-        (None, {}, {"limit": 20}),
-        ("x", {}, {"limit": 20, "cursor": "x"}),
-        ({"a": 1}, {"continuation": dict}, {"limit": 20, "a": 1}),
-        # What fits this continuation wins.
-        ({"a": 1, "limit": 5}, {"continuation": dict}, {"limit": 5, "a": 1}),
-        ({"a": 1, "limit": None}, {"continuation": dict}, {"limit": 20, "a": 1}),
+        *[("?after=x", "limit", True), ("?after=x&limit=5", "limit", False)],
+        ("?page%5Bafter%5D=x&page%5Blimit%5D=5", "limit", True),
+        ("?page%5Bafter%5D=x", "page[size]", True),
+        ("?page%5Bsize%5D=x", "page[size]", False),
     ],
 )
-def test_page_size_is_sent_with_every_read(cursor, conventions, sent):
-    in_query = requested(cursor, **conventions, page_size={"limit": 20})
-    assert page_sizes(in_query) == ([(name, str(value)) for name, value in sent.items()], {})
-    in_body = requested(cursor, **conventions, page_size={"limit": 20}, read_parameters="body")
-    assert page_sizes(in_body) == ([], sent)
+def test_page_size_of_a_followed_url_wins(url, name, added):
+    own = [(name, "20")] if added else []
+    request = requested(url, page_size={name: 20})
+    assert page_sizes(request)[0] == own + parse_qsl(url[1:])
+    request = requested(url, page_size={name: 20}, read_parameters="body")
+    assert page_sizes(request) == (parse_qsl(url[1:]), {name: 20} if added else {})
 
 
 @each_case(
-    ("url", "added"),
+    "fields", [None, "x", {1: 2}, {"a": {1}}, {"": 1}, {"account_id": "b"}, {"date_range": "X"}]
+)
+def test_continuation_without_usable_parameters_is_a_configuration_error(fields):
+    with pytest.raises(ConfigurationError, match=r"beta\.list_campaigns: .*nothing was") as caught:
+        requested("x", continuation=lambda cursor: fields)
+    assert caught.value.argument == "continuation"
+
+
+# Listings that never end.
+
+CALL = call_of(CAMPAIGNS)
+
+
+def test_page_that_leads_to_itself_is_a_pagination_error():
+    page = reply(200, {"data": [], "page": {"next": "A"}})
+    assert drive(CALL, page).value.next == "A"
+    assert drive(call_of(CAMPAIGNS, cursor="B"), page).value.next == "A"
+    error = drive(call_of(CAMPAIGNS, cursor="A"), page).error
+    assert isinstance(error, PaginationError)
+    assert error.cursor == "A"
+
+
+@each_case("cursor", ["", False, "\ud800", {"a": ["\udc80"]}])
+def test_continuation_that_cannot_be_sent_is_a_pagination_error(cursor):
+    expected = "end_of_listing=|cannot be sent: "
+    with pytest.raises(PaginationError, match=expected) as caught:
+        following(CALL, cursor)
+    assert caught.value.cursor == cursor
+    assert following(CALL, "c2").cursor == "c2"
+
+
+def added(pages, start=None):
+    """The error that adding pages raises, and how many pages were added without."""
+    seen = SeenPages(call_of(CAMPAIGNS, cursor=start))
+    for count, (cursor, ids) in enumerate(pages):
+        try:
+            seen.add(cursor, tuple(ids))
+        except PaginationError as error:
+            return count, error
+    return len(pages), None
+
+
+@each_case(
+    ("pages", "start", "count", "cursor", "problem"),
     [
-        ("?after=x", True),
-        ("?after=x&limit=5", False),
-        ("?page%5Bafter%5D=x&page%5Blimit%5D=5", True),
+        ([("A", "a"), ("B", "b"), ("A", "c")], None, 2, "A", "was received before"),
+        ([({"n": n}, str(n)) for n in (1, 2, 1)], None, 2, {"n": 1}, "was received before"),
+        ([("B", "a"), ("A", "b")], "A", 1, "A", "was received before"),
+        ([("A", "abc"), ("B", "abc")], None, 1, "A", "the same 3 items as the page before"),
+        # An empty page between the two.
+        ([("A", "ab"), ("B", ""), ("C", "ab")], None, 2, "B", "the same 2 items"),
+        *[
+            (
+                [(f"c{n}", cycle[n % len(cycle)]) for n in range(110)],
+                None,
+                count,
+                f"c{count - 1}",
+                f"page {MOST_REPEATS + 1} in a row",
+            )
+            for cycle, count in (([""], 100), (["a"], 101), (["ab", "cd"], 102))
+        ],
+        # Pages that are no fault: the last one, single items, and what cannot be sent anyhow.
+        ([("A", "ab"), (None, "ab")], None, 2, None, ""),
+        ([("A", "a"), ("B", "a"), ("C", ""), ("D", "ba"), ("E", "ab")], None, 5, None, ""),
+        ([("\ud800", "a")] * 2, None, 2, None, ""),
     ],
 )
-def test_page_size_of_a_followed_url_wins(url, added):
-    own = [("limit", "20")] if added else []
-    request = requested(url, page_size={"limit": 20})
-    assert page_sizes(request)[0] == own + parse_qsl(url[1:])
-    request = requested(url, page_size={"limit": 20}, read_parameters="body")
-    assert page_sizes(request) == (parse_qsl(url[1:]), {"limit": 20} if added else {})
-
-
-def test_nested_name_of_a_followed_url_is_not_that_of_the_page_size():
-    request = requested("?page%5Bafter%5D=x", page_size={"page[size]": 20})
-    assert page_sizes(request)[0] == [("page[size]", "20"), ("page[after]", "x")]
-
-
-def test_read_has_its_own_page_size_or_none():
-    own = {SEARCH.full_name: {"page_size": {"size": 5}}, CAMPAIGNS.full_name: {"page_size": None}}
-    settings = {"page_size": {"limit": 20}, "reads": own}
-    sizes = [
-        page_sizes(requested(None, operation, **settings))[0]
-        for operation in (SEARCH, CAMPAIGNS, operations.LIST_GAMMA_ADS)
-    ]
-    assert sizes == [[("size", "5")], [], [("limit", "20")]]
-
-
-def test_page_size_is_not_sent_with_a_write():
-    options = options_of(base_url=BASE_URL, conventions=Conventions(page_size={"limit": 20}))
-    request = build(call_of(operations.PAUSE_BETA_CAMPAIGN, campaign_id="c"), options)
-    assert json.loads(request.body) == {"account_id": ACCOUNT, "campaign_id": "c"}
+def test_listing_that_never_ends_is_a_pagination_error(pages, start, count, cursor, problem):
+    found, error = added(pages, start)
+    assert found == count
+    if problem:
+        assert problem in str(error)
+        assert "Conventions(cursor_parameter=…)" in str(error)
+        assert (error.cursor, error.operation) == (cursor, "beta.list_campaigns")
+    else:
+        assert error is None

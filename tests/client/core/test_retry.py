@@ -1,19 +1,45 @@
+"""How long to wait before a retry, the quota of retries, and shared rate limits."""
+
+import logging
 import time
 
+import attrs
 import pytest
 from cases import each_case
-from core_helpers import LISTED, READ, REFUSED, RetryQuota, drive, options_of, reply
-from hypothesis import given, strategies as st
+from core_helpers import (
+    LISTED,
+    READ,
+    REFUSED,
+    STAGED,
+    WRITE,
+    Failure,
+    RateLimitGate,
+    RetryQuota,
+    drive,
+    options_of,
+    reply,
+)
 
+from adclient.conventions import Conventions
+from adclient.errors import CallTimeout
 from adclient.options import RetryPolicy
 
+ONCE = options_of(max_retries=0)
+FAR = "Sun, 06 Nov 1994 08:49:37 +9999999999999999"
 RECEIVED_AT = 1_000_000_000.0  # Sun, 09 Sep 2001 01:46:40 GMT
+
+
+def limited(seconds):
+    return reply(429, headers={"retry-after": str(seconds)})
+
+
+# Retry-After.
 
 
 def seconds_of(text, date=None):
     headers = {"retry-after": text} | ({} if date is None else {"date": date})
-    limited = reply(429, headers=headers, received_at=RECEIVED_AT)
-    return drive(READ, limited, options=options_of(max_retries=0)).error.retry_after
+    response = reply(429, headers=headers, received_at=RECEIVED_AT)
+    return drive(READ, response, options=ONCE).error.retry_after
 
 
 @pytest.fixture
@@ -30,72 +56,57 @@ def far_from_greenwich(monkeypatch):
 @each_case(
     ("text", "seconds"),
     [
-        ("0", 0.0),
-        ("7", 7.0),
-        (" 7 ", 7.0),
-        ("0.25", 0.25),
-        ("2.5", 2.5),
-        ("00120", 120.0),
-        ("9" * 13, 1e12),
-        ("1" + "0" * 5000, 1e12),
+        *[("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("0.25", 0.25), ("2.5", 2.5), ("00120", 120.0)],
+        *[("9" * 13, 1e12), ("1" + "0" * 5000, 1e12)],
         ("Sun, 09 Sep 2001 01:46:45 GMT", 5.0),
         ("Sunday, 09-Sep-01 01:46:45 GMT", 5.0),
-        ("Sun Sep  9 01:46:45 2001", 5.0),
         ("Sun, 09 Sep 2001 01:46:45 -0000", 5.0),
-        ("Sun, 09 Sep 2001 03:46:45 +0200", 5.0),
         ("Sun, 09 Sep 2001 01:46:00 GMT", 0.0),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        *[(text, None) for text in ("", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity")],
+        *[(text, None) for text in ("1e3", "0x10", "٣", "five", "1,5", "5s", "1 2 3", "Mon")],
+        *[(text, None) for text in ("Sun, 99 Sep 2001 99:99:99 GMT", "17 June , 2022")],
+        *[(f"Friday, {text} 16:14:55 EST", None) for text in ("-Nov-82", "19-Nov-")],
+        ("Wed, 3 Apr 2002 12.34.56.78+0800", None),
+        (FAR, None),
     ],
 )
-def test_retry_after_is_read_as_seconds(text, seconds):
+def test_retry_after_is_read_as_seconds_or_none(text, seconds):
     assert seconds_of(text) == seconds
 
 
-@each_case(
-    "text",
-    [
-        *["", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity", "1e3", "0x10", "٣"],
-        *["five", "1,5", "5s", "1 2 3", "Mon", "Sun, 99 Sep 2001 99:99:99 GMT"],
-        *["Friday, -Nov-82 16:14:55 EST", "Friday, 19-Nov- 16:14:55 EST"],
-        *["17 June , 2022", "Wed, 3 Apr 2002 12.34.56.78+0800"],
-    ],
-)
-def test_invalid_retry_after_is_none(text):
-    assert seconds_of(text) is None
-
-
-TOO_LARGE = [
-    "Sun, 06 Nov 1994 08:49:37 +9999999999999999",
-    "Sun, 06 Nov 1994 08:49:37 -9999999999999999",
-    "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
-]
-
-
-@pytest.mark.parametrize("text", TOO_LARGE)
-def test_retry_after_with_a_date_out_of_range_is_none(text):
-    assert seconds_of(text) is None
-    assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT", date=text) == 5.0
-
-
-@pytest.mark.parametrize("date", ["Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT"])
+@each_case("date", ["Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT"])
 def test_retry_after_date_counts_from_the_date_of_the_response(date):
     later = date.replace("00:00:00", "00:00:09")
     assert seconds_of(later, date) == 9.0
+    assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT", date=FAR) == 5.0
 
 
-@given(st.text(max_size=40), st.none() | st.text(max_size=40))
-def test_retry_after_never_raises(text, date):
-    seconds = seconds_of(text, date)
-    assert seconds is None or seconds >= 0
+# Backoff.
+
+PATIENT = options_of(timeout=1e9, retry=RetryPolicy(max_retries=1100, quota=None))
 
 
-def test_backoff_of_a_late_attempt_is_bounded():
-    options = options_of(retry=RetryPolicy(max_retries=1100), timeout=1e9)
-    assert drive(READ, *[REFUSED] * 1101, options=options, random=0.5).sleeps[-1] == 4.0
+def test_backoff_doubles_up_to_backoff_longest():
+    sleeps = drive(READ, *[REFUSED] * 1101, options=PATIENT, random=0.999).sleeps
+    longest = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
+    assert sleeps[:7] == pytest.approx([0.999 * seconds for seconds in longest])
+    assert len(sleeps) == 1100
+    assert sleeps[-1] == sleeps[6]  # where 2 ** 1100 would be too large for a float
 
+
+@each_case(
+    ("asked", "random", "most"),
+    [(4.0, 0.0, 0.0), (4.0, 0.999, 0.4), (100.0, 0.999, 1.0), (0.0, 0.999, 0.5)],
+)
+def test_jitter_is_added_to_retry_after(asked, random, most):
+    (waited,) = drive(READ, limited(asked), LISTED, options=PATIENT, random=random).sleeps
+    assert waited == pytest.approx(asked + most, abs=0.01)
+    assert waited >= asked
+
+
+# The quota.
 
 DOWN = reply(503, headers={"retry-after": "1"})
-LIMITED = reply(429, headers={"retry-after": "1"})
 
 
 def allowing(quota):
@@ -105,13 +116,9 @@ def allowing(quota):
 @each_case(
     ("outcomes", "sends", "used"),
     [
-        ([REFUSED, REFUSED], 2, 5),
-        ([DOWN, DOWN], 2, 5),
-        ([reply(429), reply(429)], 2, 5),
-        ([DOWN, LISTED], 2, 4),
-        ([LISTED], 1, 3),
-        ([reply(400)], 1, 4),
-        ([LIMITED, LIMITED, LISTED], 3, 3),  # the service says when to come back
+        *[([outcome] * 2, 2, 5) for outcome in (REFUSED, DOWN, reply(429))],
+        *[([DOWN, LISTED], 2, 4), ([LISTED], 1, 3), ([reply(400)], 1, 4)],
+        ([limited(1), limited(1), LISTED], 3, 3),  # the service says when to come back
     ],
 )
 def test_quota_limits_the_retries_of_all_calls(outcomes, sends, used):
@@ -125,9 +132,108 @@ def test_call_without_quota_raises_at_once_and_says_so():
     run = drive(READ, DOWN, options=allowing(0))
     assert run.sleeps == []
     assert ", no retry, as the quota is used up, " in str(run.error)
-
-
-def test_retries_without_a_quota_are_not_counted():
-    quota = RetryQuota()
+    quota = RetryQuota()  # of a client whose retries are not counted
     assert len(drive(READ, DOWN, DOWN, DOWN, options=allowing(None), quota=quota).sends) == 3
     assert quota.used == 0
+
+
+# Rate limits that calls share.
+
+OTHER = attrs.evolve(READ, account_id="account_b204")
+SHORT_TIMEOUT = options_of(timeout=5.0)
+
+
+def scoped(scope, **settings):
+    return options_of(conventions=Conventions(rate_limit_scope=scope), **settings)
+
+
+def after(outcome, options=SHORT_TIMEOUT):
+    """Return a gate that noted one failed call; the clock of each drive starts at 1000."""
+    gate = RateLimitGate()
+    assert drive(READ, outcome, options=options, gate=gate).error is not None
+    return gate
+
+
+@each_case(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+def test_call_waits_for_the_rate_limit_of_another_call(call, outcome):
+    run = drive(call, outcome, gate=after(limited(8)))
+    assert (run.sleeps, len(run.sends), run.sends[0].time_left) == ([8.0], 1, 22.0)
+    assert run.value.response.attempts == 1
+
+
+@each_case(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+@each_case(("timeout", "random", "slept"), [(30.0, 0.0, 8.0), (9.0, 0.5, 8.4)])
+def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome, timeout, random, slept):
+    """A call waits if the longest wait, of 8.8 seconds, fits its timeout."""
+    gate = RateLimitGate()
+    queue = [lambda: drive(call, limited(8), options=SHORT_TIMEOUT, gate=gate)]
+    options = options_of(timeout=timeout)
+    run = drive(call, outcome, options=options, gate=gate, queue=queue, random=random)
+    assert run.sleeps == [slept]
+    assert [send.attempt for send in run.sends] == [1]
+    assert run.value.response.attempts == 1
+
+
+def test_longest_of_several_rate_limits_is_waited_for():
+    gate = after(limited(8))
+    drive(READ, limited(6), options=SHORT_TIMEOUT, gate=gate)
+    assert drive(READ, LISTED, gate=gate).sleeps == [8.0]
+
+
+def test_nothing_is_sent_if_the_wait_used_all_the_time():
+    run = drive(READ, gate=after(limited(8)), overslept=30.0)
+    assert (run.sleeps, run.sends) == ([8.0], [])
+    assert isinstance(run.error, CallTimeout)
+    assert "waiting took the whole timeout" in str(run.error)
+    assert (run.error.attempts, run.error.elapsed) == (0, 38.0)
+
+
+@each_case(
+    ("scope", "own", "other"), [("account", [8.0], []), ("client", [8.0], [8.0]), ("call", [], [])]
+)
+def test_rate_limit_scope_decides_which_calls_wait(scope, own, other):
+    gate = after(limited(8), options=scoped(scope, timeout=5.0))
+    assert drive(READ, LISTED, options=scoped(scope), gate=gate).sleeps == own
+    assert drive(OTHER, LISTED, options=scoped(scope), gate=gate).sleeps == other
+
+
+@each_case(
+    ("outcome", "retry"),
+    [
+        *[(outcome, RetryPolicy()) for outcome in (REFUSED, reply(429))],
+        (reply(503, headers={"retry-after": "8"}), RetryPolicy()),
+        # Calls that do not retry a 429 do not wait.
+        *[(limited(8), RetryPolicy(max_retries=0)), (limited(8), RetryPolicy(statuses={503}))],
+    ],
+)
+def test_outcome_that_is_no_rate_limit_for_a_call_does_not_delay_it(outcome, retry):
+    gate = after(outcome, options=ONCE)
+    assert drive(READ, LISTED, options=options_of(retry=retry), gate=gate).sleeps == []
+
+
+def test_expired_rate_limit_is_removed():
+    gate = after(limited(8))
+    gate.note(OTHER, options_of(), limited(8), 1007.0)
+    assert len(gate.ends) == 2
+    gate.note(OTHER, options_of(), limited(8), 1008.0)
+    assert len(gate.ends) == 1
+
+
+@each_case("call", [READ, WRITE])
+def test_call_waits_as_a_shared_gate_says_and_asks_it_again(call):
+    run = drive(call, limited(2), STAGED if call is WRITE else LISTED, asked=[3.0, 0.4, None, None])
+    assert (run.sleeps, run.value.response.attempts) == ([3.0, 0.4, 2.0], 2)
+    late = Failure(reason="the gate took the whole timeout", sent=False, timed_out=True)
+    error = drive(call, asked=[1.0, late]).error
+    assert type(error) is CallTimeout
+    assert (error.attempts, "the gate took the whole timeout" in str(error)) == (0, True)
+    # An earlier response explains more.
+    assert drive(call, limited(2), asked=[None, late]).error.status == 429
+
+
+def test_wait_for_others_is_logged_if_it_is_long_or_the_gate_is_of_this_client(caplog):
+    caplog.set_level(logging.INFO, "adclient")
+    drive(READ, LISTED, asked=[0.5, 0.6, None])
+    drive(READ, LISTED, gate=after(limited(8)))
+    waits = [text.partition("waits ")[2] for text in caplog.messages if "waits" in text]
+    assert waits == ["0.600 s for a shared rate limit", "8.000 s for a shared rate limit"]

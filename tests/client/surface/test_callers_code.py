@@ -1,79 +1,25 @@
-"""Code of the caller inside a call: token functions, hooks and HTTP clients that fail."""
+"""Code of the caller inside a call: functions for credentials, hooks and HTTP clients."""
 
-import pickle
-
-import anyio
-import anyio.lowlevel
 import httpx
 import pytest
 from clients import (
-    ASYNC,
-    BASE_URL,
     DRAFT,
-    KEYED,
     SYNC,
     Service,
+    a_draft,
     a_page,
+    asyncio_and_trio,
     close,
     everything,
+    read,
     sync_and_async,
-    sync_asyncio_trio,
     wait,
     walk,
     write,
 )
 
-from adclient import (
-    CallTimeout,
-    ConfigurationError,
-    OutcomeUnknown,
-    Unauthenticated,
-)
+from adclient import ConfigurationError, OutcomeUnknown, Request, Unauthenticated
 from adclient._core import decode
-from adclient.testing import FakeAdService
-
-
-@sync_and_async
-async def test_token_error_between_attempts_of_a_write_is_outcome_unknown(client_kind) -> None:
-    tokens = iter(["t0ken"])
-    service = Service(httpx.Response(500))
-    options = {"token": lambda: next(tokens), "conventions": KEYED}
-    async with client_kind.open(transport=service.transport, **options) as client:
-        with pytest.raises(OutcomeUnknown, match=r"stopped by \w+ after an attempt") as caught:
-            await wait(write(client))
-    assert caught.value.__cause__ is not None
-    assert caught.value.idempotency_key
-    assert len(service.requests) == 1
-
-
-def test_async_token_counts_against_the_timeout() -> None:
-    async def token() -> str:
-        await anyio.sleep_forever()
-        raise AssertionError("never")
-
-    async def scenario() -> None:
-        async with ASYNC.open(transport=Service().transport, token=token, timeout=0.05) as client:
-            with pytest.raises(CallTimeout, match="credentials took the whole timeout") as caught:
-                await write(client)
-        assert not caught.value.outcome_unknown
-
-    ASYNC.run(scenario)
-
-
-@sync_asyncio_trio
-async def test_nothing_is_sent_after_a_token_took_the_whole_timeout(client_kind) -> None:
-    fake = FakeAdService()
-
-    def token() -> str:
-        fake.clock.advance(2.0)
-        return "t0ken"
-
-    # With the fake's transport, a client uses the fake's clock.
-    client = client_kind.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
-    with pytest.raises(CallTimeout, match="credentials took the whole timeout") as caught:
-        await wait(write(client))
-    assert not caught.value.outcome_unknown
-    assert fake.requests == ()
 
 
 @sync_and_async
@@ -90,14 +36,6 @@ async def test_os_error_while_decoding_a_draft_is_outcome_unknown(client_kind, m
         assert isinstance(caught.value.__cause__, OSError)
         with pytest.raises(OSError, match="Too many"):
             await wait(client.beta.list_campaigns(account_id="a"))
-
-
-@sync_and_async
-async def test_objects_with_credentials_cannot_be_pickled(client_kind) -> None:
-    async with client_kind.open(transport=Service().transport, token="sk-canary") as client:
-        for holder in (client.alpha, client.alpha.update_campaign_budget):
-            with pytest.raises(TypeError, match="credentials cannot be pickled"):
-                pickle.dumps(holder)
 
 
 @sync_and_async
@@ -146,3 +84,30 @@ async def test_iterator_advanced_by_two_callers_at_once_raises(client_kind) -> N
         pages = walk(client.beta.list_campaigns(account_id="a").pages())
         assert [page.data[0].name for page in await everything(pages)] == ["a", "b"]
     assert refused
+
+
+@sync_and_async
+async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
+    service = Service(httpx.Response(503), a_page("a"))
+    tokens = iter(["first", "second"])
+    async with client_kind.open(transport=service.transport, token=lambda: next(tokens)) as client:
+        await wait(read(client))
+    sent = [request.headers["authorization"] for request in service.requests]
+    assert sent == ["Bearer first", "Bearer second"]
+
+
+@asyncio_and_trio
+async def test_async_token_and_auth_are_awaited(client_kind) -> None:
+    async def token() -> str:
+        return "awaited"
+
+    async def sign(request: Request) -> dict[str, str]:
+        return {"x-signature": request.method}
+
+    service = Service(a_draft(), a_draft())
+    for credentials in ({"token": token}, {"auth": sign}):
+        async with client_kind.open(transport=service.transport, **credentials) as client:
+            await write(client)
+    first, second = service.requests
+    assert first.headers["authorization"] == "Bearer awaited"
+    assert second.headers["x-signature"] == "POST"

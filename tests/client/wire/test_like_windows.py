@@ -4,24 +4,19 @@ import errno
 import io
 import os
 import pkgutil
-import socket
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
-import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Service, served
-from raw_server import refusing_url
+from raw_server import RawServer, serve_well
+from windows import run_like_windows
 
 import adclient
-from adclient import AdClient, ConnectionFailed
 from adclient._command import main
 from adclient._service.reading import read_service
 from adclient.testing import FakeAdService
 
-LIKE_WINDOWS = Path(__file__).parents[2] / "support" / "like_windows"
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 PLAN = """\
 id = "w47"
@@ -37,7 +32,8 @@ import importlib, os, sys
 from sitecustomize import MODULES
 
 assert not hasattr(os, "fork")
-for name in sys.argv[1:]:
+url, *names = sys.argv[1:]
+for name in names:
     try:
         importlib.import_module(name)
     except ImportError as error:  # a library that is not installed
@@ -47,31 +43,26 @@ for name in sys.argv[1:]:
 CALLS = """
 import asyncio
 from adclient import AdClient, AsyncAdClient, Policy, SharedGate, SQLiteLedger
-from adclient.testing import FakeAdService
-from adclient.testing.server import serving
 
-campaign = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 ledger = SQLiteLedger("drafts.db")
 
-async def stage(url):
+async def stage():
     async with AsyncAdClient(url, ledger=ledger, policy=Policy(drafts_per_day=20)) as client:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(5):
                 tasks.create_task(pause(client))
 
 async def pause(client):
-    assert (await client.beta.pause_campaign(**campaign)).draft_id
+    assert (await client.beta.pause_campaign(account_id="a", campaign_id="c")).draft_id
 
-with serving(FakeAdService()) as url:
-    with AdClient(url, gate=SharedGate(ledger)) as client:
-        assert client.beta.list_campaigns(account_id="account_b204").collect()
-    asyncio.run(stage(url))
+with AdClient(url, gate=SharedGate(ledger)) as client:
+    assert client.beta.list_campaigns(account_id="a").collect()
+asyncio.run(stage())
 assert [entry.state for entry in ledger.entries()] == ["staged"] * 5
 assert ledger.verify()
 """
 
 COMMANDS = """
-import sys
 from adclient._command import main
 from adclient.testing import FakeAdService
 
@@ -90,29 +81,18 @@ with FakeAdService().as_environment() as fake:
 """
 
 
-def run_like_windows(code: str, *arguments: str) -> str:
-    """Run code without what Windows lacks, and with its encoding of a pipe."""
-    env = os.environ | {"PYTHONPATH": str(LIKE_WINDOWS), "PYTHONIOENCODING": "cp1252"}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=env, capture_output=True, timeout=50)
-    assert (done.returncode, done.stderr) == (0, b"")
-    return done.stdout.decode()
-
-
-def test_each_module_can_be_imported() -> None:
-    names = [module.name for module in pkgutil.walk_packages(adclient.__path__, "adclient.")]
-    run_like_windows(IMPORTS, *(name for name in names if not name.endswith("__main__")))
-
-
-def test_clients_ledger_gate_and_fake_server_work(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run_like_windows(CALLS)
-
-
-def test_commands_work_and_print_utf_8(tmp_path, monkeypatch) -> None:
+def test_modules_clients_ledger_gate_and_commands_work_and_print_utf_8(
+    tmp_path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "changes.toml").write_text(PLAN, "utf-8")
-    printed = run_like_windows(COMMANDS)
+    names = [module.name for module in pkgutil.walk_packages(adclient.__path__, "adclient.")]
+    with RawServer(serve_well) as server:
+        printed = run_like_windows(
+            IMPORTS + CALLS + COMMANDS,
+            server.url,
+            *(name for name in names if not name.endswith("__main__")),
+        )
     codes = [line for line in printed.splitlines() if line.startswith("code:")]
     assert codes == ["code: 0"] * 6
     assert "→" in printed
@@ -161,16 +141,6 @@ def test_output_to_a_file_has_the_line_breaks_of_other_systems() -> None:
         assert main([*ADS, "--limit", "2"]) == 0
     assert written.getvalue().count(b"\n") == 2
     assert b"\r" not in written.getvalue()
-
-
-def test_refused_connection_is_described(monkeypatch) -> None:
-    """Its `os.strerror` has no text for an error of a socket."""
-    monkeypatch.setattr(socket, "errorTab", {errno.ECONNREFUSED: "Refused."}, raising=False)
-    with (
-        AdClient(refusing_url(), max_retries=0) as client,
-        pytest.raises(ConnectionFailed, match=r"cannot be reached: Refused \("),
-    ):
-        client.alpha.explain_objectives(account_id="a")
 
 
 def test_service_file_names_a_secret_on_another_drive(tmp_path, monkeypatch) -> None:

@@ -4,7 +4,7 @@ import threading
 
 import attrs
 import pytest
-from clients import sync_asyncio_trio
+from clients import sync_and_async, sync_asyncio_trio
 from raw_server import Connection, RawServer, head, reply
 from routes import (
     AMPLE,
@@ -20,8 +20,8 @@ from routes import (
     is_closed,
     port_of,
     through,
-    until,
 )
+from waiting import until
 
 from adclient._http.httpcore_alias import httpcore
 
@@ -57,54 +57,30 @@ def in_pieces(*segments: bytes, **more) -> Exchange:
 CLEAN = [
     at_once(OK),
     at_once(reply(200, b""), content=b""),
-    at_once(reply(200, LONG), content=LONG),
-    at_once(reply(200, b"1"), content=b"1"),
-    at_once(CHUNKED_OK),
     at_once(TRAILERS),
-    at_once(EARLY_HINTS + OK),
     at_once(NO_CONTENT, content=b""),
     at_once(NOT_MODIFIED, content=b""),
     at_once(head(200, 5), content=b"", method="HEAD"),
-    at_once(OK[:1], OK[1:-1], OK[-1:]),
-    at_once(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
     in_pieces(EARLY_HINTS, OK),
     in_pieces(head(200, 5), b"hello"),
     in_pieces(OK[:-1], OK[-1:]),
-    in_pieces(OK[:-2], OK[-2:]),
     in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
     in_pieces(OK[:-9], *(bytes([byte]) for byte in OK[-9:])),
 ]
 STRAY = [
     at_once(OK + SECOND),
-    at_once(OK + SECOND[:10]),
     at_once(OK + b"x"),
-    at_once(OK + b"\r\n"),
     at_once(OK + LONG),
-    at_once(reply(200, b"") + SECOND, content=b""),
     at_once(CHUNKED_OK + SECOND),
-    at_once(CHUNKED_OK + b"x"),
-    at_once(TRAILERS + SECOND),
     at_once(NO_CONTENT + SECOND, content=b""),
-    at_once(NO_CONTENT + b"x", content=b""),
     at_once(NOT_MODIFIED + b"hello", content=b""),
     at_once(OK, content=b"", method="HEAD"),
-    at_once(OK, SECOND),
     at_once(OK, b"x"),
-    at_once(OK, SECOND[:10]),
-    at_once(OK[:-1], OK[-1:] + b"x"),
-    at_once(CHUNKED_OK, SECOND),
-    in_pieces(head(200, 5), b"hello" + SECOND),
-    in_pieces(head(200, 5), b"hellox"),
     in_pieces(OK[:-1], OK[-1:] + b"x"),
-    in_pieces(OK[:-1], OK[-1:] + SECOND),
     in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:] + b"x"),
     at_once(OK, later=SECOND),
-    at_once(OK, later=SECOND[:10]),
-    at_once(OK, later=b"x"),
     at_once(OK, later=b""),
-    at_once(CHUNKED_OK, later=SECOND),
     at_once(NO_CONTENT, content=b"", later=b"x"),
-    in_pieces(OK[:-1], OK[-1:], later=b"x"),
 ]
 EXCHANGES = CLEAN + STRAY
 
@@ -132,8 +108,8 @@ class Origin(RawServer):
                 connection.send(exchange.later)
 
 
-@through(PLAIN, OVER_TLS, TUNNEL, TLS_IN_TLS)
-@sync_asyncio_trio
+@through(PLAIN, OVER_TLS, TLS_IN_TLS)
+@sync_and_async
 async def test_bytes_beyond_a_response_make_its_connection_unusable(client_kind, route) -> None:
     with Origin(route) as server:
         for number, exchange in enumerate(EXCHANGES[len(CLEAN) :], len(CLEAN)):
@@ -144,8 +120,8 @@ async def test_bytes_beyond_a_response_make_its_connection_unusable(client_kind,
                     assert client.backend.is_reusable, exchange
                     server.has_been_read.set()
                     await until(lambda: not client.backend.is_reusable)
-                assert not client.backend.is_reusable, exchange
-                assert not client.backend.is_reusable, exchange
+                for _ in range(2):  # looking changes nothing
+                    assert not client.backend.is_reusable, exchange
 
 
 @through(*ROUTES)
@@ -155,8 +131,8 @@ async def test_connection_without_extra_bytes_is_reused(client_kind, route) -> N
         for number, exchange in enumerate(CLEAN):
             response = await client.send(f"/{number}", exchange.method)
             assert response.content == exchange.content
-            assert client.backend.is_reusable, exchange
-            assert client.backend.is_reusable, exchange
+            for _ in range(2):
+                assert client.backend.is_reusable, exchange
             assert client.backend.get_extra_info("is_readable") is False
     assert server.connections == 1
 
@@ -165,7 +141,7 @@ BEYOND_CONNECT = [b"x", b"\x15\x03\x03\x00\x02\x02\x28", SECOND]
 
 
 @through(TUNNEL, TLS_IN_TLS)
-@sync_asyncio_trio
+@sync_and_async
 async def test_bytes_beyond_the_response_to_connect_are_a_connect_error(client_kind, route) -> None:
     def serve(connection: Connection) -> None:
         attrs.evolve(route, steps=route.steps[:-2]).lead(connection)

@@ -1,0 +1,27 @@
+"""Measure the memory that a client takes for a response, with a lower limit of its size."""
+
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from adclient._core import body
+
+MIB = 1024 * 1024
+LONGEST = 4 * MIB  # in place of 64 MiB
+TOO_LARGE = "larger than 4 MiB"
+
+
+@contextmanager
+def bounded_memory(most: int = 2 * LONGEST + MIB) -> Iterator[None]:
+    """Check that no more than some bytes are allocated at any time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(body, "LONGEST_BODY", LONGEST)
+        tracemalloc.start()
+        try:
+            yield
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < most
