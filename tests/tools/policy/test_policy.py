@@ -6,7 +6,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 import attrs
-import numpy
 import pytest
 from cases import each_case
 
@@ -37,20 +36,6 @@ def test_rules_are_kept_exactly() -> None:
 
 
 @each_case(
-    ("amount", "digits"),
-    [
-        (0.1, "0.1"),
-        (-0.0, "-0.0"),
-        (Decimal("1e-400"), "1E-400"),
-        (numpy.int64(150), "150"),
-        (numpy.float64(0.1), "0.1"),
-    ],
-)
-def test_amount_keeps_its_digits(amount, digits) -> None:
-    assert str(Policy(money={"bid": amount}).money["bid"]) == digits
-
-
-@each_case(
     ("time", "seconds"),
     [("90s", 90), ("30m", 1800), ("1h", 3600), ("2d", 172_800), (0.5, 0.5), (366 * 86_400, None)],
 )
@@ -59,24 +44,19 @@ def test_time_is_seconds_or_a_text(time, seconds) -> None:
 
 
 OWN_RULES = {"account_1": Policy(fields=[])}
+BLANKS = "must have strings without surrounding blanks"
 WRONG_LISTS = [
-    ("beta.*", "must be a list of strings, not str"),
+    *[("beta.*", "must be a list of strings, not str"), (["beta.*"] * 2, "has beta.* twice")],
     ({"a": 1}, "must be a list of strings, not dict"),
-    (["beta.*", ""], "must have strings without surrounding blanks"),
-    ([" a"], "must have strings without surrounding blanks"),
-    ([["a"]], "must have strings without surrounding blanks"),
-    (["beta.*"] * 2, "has beta.* twice"),
+    *[(value, BLANKS) for value in ([" a"], [["a"]])],
 ]
 WRONG_AMOUNTS = [
-    (True, "true"),
-    ("150", "'150'"),
-    (-1, "-1"),
-    (float("nan"), "NaN"),
-    (Decimal("1e400"), "1E+400"),
-    (10**15 + 1, "1000000000000001"),
-    (10**5000, "1"),
+    *[(True, "true"), ("150", "'150'"), (-1, "-1"), (float("nan"), "NaN"), (None, "null")],
+    *[(Decimal("1e400"), "1E+400"), (10**15 + 1, "1000000000000001"), (10**5000, "1")],
     (Fraction(1, 2), "1/2"),
-    (None, "null"),
+]
+WRONG_TIMES = [
+    *[("1.5h", "'1.5h'"), ("367d", "31708800"), (-1, "-1"), (True, "true"), (float("nan"), "NaN")],
 ]
 
 
@@ -89,10 +69,8 @@ WRONG_AMOUNTS = [
             for value, problem in WRONG_LISTS
         ),
         ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
-        ({"operations": ["x" * 999]}, "operations", "which matches no operation, such as alpha."),
         ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
-        ({"money": {"bid ": 1}}, "money", "money must have strings without surrounding blanks"),
-        ({"money": {1: 1}}, "money", "money must have strings without surrounding blanks"),
+        *(({"money": {key: 1}}, "money", f"money {BLANKS}") for key in ("bid ", 1)),
         (
             {"money": {"daily_budget": 1, "dailyBudget": 2}},
             "money",
@@ -110,22 +88,10 @@ WRONG_AMOUNTS = [
         ),
         *(
             ({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
-            for value, shown in [
-                ("1 hour", "'1 hour'"),
-                ("1.5h", "'1.5h'"),
-                ("h", "'h'"),
-                ("367d", "31708800"),
-                (-1, "-1"),
-                (True, "true"),
-                (float("nan"), "NaN"),
-                (10**400, "1"),
-            ]
+            for value, shown in WRONG_TIMES
         ),
         ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
-        *(
-            ({"account": {key: Policy()}}, "account", "account must have strings without")
-            for key in (1, None, "", " a ")
-        ),
+        *(({"account": {key: Policy()}}, "account", f"account {BLANKS}") for key in (1, None, "")),
         *(
             ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
             for value in ({}, None, Policy(accounts=["account_1"]), Policy(account=OWN_RULES))
@@ -169,26 +135,16 @@ def test_policy_cannot_be_changed_by_its_caller() -> None:
 @each_case("rules", [RULES, {}, {"money": {}}])
 def test_policy_is_a_value(rules) -> None:
     policy = Policy(**rules)
-    for equal in [
-        pickle.loads(pickle.dumps(policy)),
-        copy.copy(policy),
-        copy.deepcopy(policy),
-        attrs.evolve(policy),
-    ]:
-        assert (equal, hash(equal), repr(equal)) == (policy, hash(policy), repr(policy))
+    twins = [pickle.loads(pickle.dumps(policy)), copy.copy(policy), copy.deepcopy(policy)]
+    for twin in [*twins, attrs.evolve(policy)]:
+        assert (twin, hash(twin), repr(twin)) == (policy, hash(policy), repr(policy))
     assert policy != Policy(accounts=["account_3"])
 
 
 def test_policy_is_shown_by_its_rules() -> None:
-    policy = Policy(accounts=["<b>"], money={"daily_budget": 150.5}, drafts_per_day=5)
-    assert repr(policy) == "<Policy accounts [<b>], money {daily_budget: 150.5}, drafts_per_day 5>"
-    own = Policy(no_repeat_within="1h", account={"a": Policy(drafts_per_day=2)})
-    assert repr(own) == "<Policy no_repeat_within 3600, account {a: <Policy drafts_per_day 2>}>"
-    many = Policy(account={f"account_{number}": Policy(drafts_per_day=2) for number in range(400)})
-    assert len(repr(many)) < 100
-    html = policy._repr_html_()
-    assert "[&lt;b&gt;]" in html
-    assert "fields" not in html
+    policy = Policy(accounts=["<b>"], account={"<b>": Policy(drafts_per_day=2)})
+    assert repr(policy) == "<Policy accounts [<b>], account {<b>: <Policy drafts_per_day 2>}>"
+    assert "[&lt;b&gt;]" in policy._repr_html_()
     assert repr(Policy()) == "<Policy without rules>"
     assert "without rules" in Policy()._repr_html_()
 
@@ -198,40 +154,27 @@ def test_policy_is_shown_by_its_rules() -> None:
 
 def test_account_has_its_own_rules_and_the_others_of_the_policy() -> None:
     own = Policy(money={"bid": 900}, change_at_most=5, operations=["beta.*"], drafts_per_day=2)
-    policy = Policy(
-        money={"daily_budget": 150, "bid": 2.5},
-        change_at_most=20,
-        fields=["name"],
-        drafts_per_day=40,
-        no_repeat_within="1h",
-        account={"a": own, "b": Policy(drafts_per_day=3), "c": Policy(money={})},
-    )
+    of_all = {"fields": ["name"], "drafts_per_day": 40, "no_repeat_within": "1h"}
+    money = {"daily_budget": 150, "bid": 2.5}
+    policy = Policy(money=money, change_at_most=20, account={"a": own}, **of_all)
     assert policy.for_account("a") == Policy(
         accounts=["a"],
         money={"daily_budget": 150, "bid": 900},
         change_at_most=5,
         operations=["beta.*"],
-        fields=["name"],
-        drafts_per_day=40,
-        no_repeat_within=3600,
         account={"a": own},
+        **of_all,
     )
-    for account in ("b", "c", "another"):
-        other = policy.for_account(account)
-        assert (other.accounts, other.drafts_per_day) == ((account,), 40)
-        assert (other.money, other.change_at_most) == (policy.money, 20)
-    only = Policy(account={"a": own})
-    assert only.for_account("a").money == {"bid": 900}
-    assert only.for_account("b").money is None
-    assert Policy(fields=["name"]).for_account("a") == Policy(accounts=["a"], fields=["name"])
+    other = policy.for_account("b")
+    assert (other.accounts, other.money, other.change_at_most) == (("b",), policy.money, 20)
+    assert Policy(account={"a": own}).for_account("b").money is None
     with pytest.raises(ConfigurationError, match="account b is not one of the policy's accounts"):
         Policy(accounts=["a"]).for_account("b")
 
 
 def test_policy_whose_tables_are_all_empty_has_no_rules(tmp_path) -> None:
-    for account in ({}, {"a": Policy()}):
-        assert Policy(account=account) == Policy()
-        assert Policy(account=account | {"b": Policy(fields=[])}) != Policy()
+    assert Policy(account={"a": Policy()}) == Policy()
+    assert Policy(account={"a": Policy(), "b": Policy(fields=[])}) != Policy()
     path = tmp_path / "policy.toml"
     for text in ("[account]", "[account.a]"):
         path.write_text(text)
@@ -267,7 +210,7 @@ def test_policy_is_read_from_a_file(tmp_path) -> None:
     assert Policy.read(path) == Policy.read(str(path)) == Policy(**RULES)
 
 
-IN_TABLE = "account.account_2: "
+IN_TABLE, OWN_TABLE = "account.account_2: ", "[account.account_2]"
 
 
 @each_case(
@@ -276,41 +219,16 @@ IN_TABLE = "account.account_2: "
         ('"account_1", "account_2"', "5", "accounts must have strings without surrounding blanks"),
         ("accounts", "acounts", "acounts is not a key here: did you mean accounts?"),
         ("20", "nan", "change_at_most must be a number from 0 to 10^15, got NaN"),
-        ("150", "inf", "money.daily_budget must be a number from 0 to 10^15, got Infinity"),
         ("amount", '"a.b" = -1 #', "money.a.b must be a number from 0 to 10^15, got -1"),
         ("2.5", "2026-01-01", "money.bid must be a number from 0 to 10^15, got 2026-01-01"),
-        ("account_2", "account_1", "accounts has account_1 twice"),
-        ("beta.*", "beta.pause", "operations has beta.pause, which matches no operation"),
-        ("[money]", "[[money]]", "money must map keys to amounts, not be a list"),
-        ("bid", "dailyBudget", "money has daily_budget and dailyBudget, which count as one key"),
         ("= 5", "= 5.0", "drafts_per_day must be a whole number, 0 or more"),
-        ('"1h"', '"1 h"', "no_repeat_within must be a time up to 366 days: seconds"),
-        (".account_2]", ".account_3]", "account.account_3 has rules, but accounts does not"),
         (".account_2]", '."account.2"]', "account.account.2 has rules, but accounts does not"),
         ("= 2\n", '= "2"\n', IN_TABLE + "drafts_per_day must be a whole number, 0 or more"),
-        (
-            "drafts_per_day = 2\n",
-            "per_day = 2\n",
-            IN_TABLE + "per_day is not a key here: did you mean",
-        ),
+        ("drafts_per_day = 2", "per_day = 2", IN_TABLE + "per_day is not a key here: did you mean"),
         ("75_000", "-1", IN_TABLE + "money.daily_budget must be a number from 0 to 10^15, got -1"),
-        (
-            "{ daily",
-            "{ Bid = 1, daily",
-            "account.account_2 has bid and Bid, which count as one key",
-        ),
-        (
-            "[account.account_2]",
-            "[account]\naccount_2 = 5\n[money.x]",
-            IN_TABLE + "expected a table",
-        ),
-        ("[account.account_2]", "[[account]]", "account must be a Mapping, not list"),
-        ("[account.account_2]", "[account.account_2]\naccounts = []", "account.account_2 must"),
-        (
-            "drafts_per_day = 2\nmoney = { daily_budget = 75_000 }",
-            "change_at_most = 5",
-            IN_TABLE + "change_at_most needs money, which names the keys to compare",
-        ),
+        (OWN_TABLE, "[account]\naccount_2 = 5\n[money.x]", IN_TABLE + "expected a table"),
+        (OWN_TABLE, "[[account]]", "account must be a Mapping, not list"),
+        (OWN_TABLE, f"{OWN_TABLE}\naccounts = []", "account.account_2 must"),
     ],
 )
 def test_wrong_file_is_refused_with_the_rule(tmp_path_factory, old, new, problem) -> None:

@@ -3,22 +3,14 @@
 import decimal
 import enum
 import re
-import time
 from decimal import Decimal
 
 import attrs
 import pytest
 from cases import each_case
 
-from adclient import (
-    AdClientError,
-    ConfigurationError,
-    Diff,
-    Entry,
-    InvalidRequest,
-    LedgerError,
-    Policy,
-)
+import adclient
+from adclient import Diff, Entry, Policy
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
 from adclient._limits import rules
@@ -32,14 +24,6 @@ CREATE = "beta.create_video_campaign"
 class Key(str, enum.Enum):  # noqa: UP042 (its `str` differs from its text)
     BUDGET = "daily_budget"
     ACCOUNT = "account_id"
-
-
-class Unequal(str):
-    """A text that equals no other, so that a dictionary has it twice."""
-
-    __slots__ = ()
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
 
 
 class PydanticFields:
@@ -91,25 +75,23 @@ def test_account_that_is_not_listed_is_refused_for_every_operation() -> None:
             assert reason.endswith(" is not one of the policy's accounts")
 
 
+NAMES_OF_ACCOUNT = ["account_id", "Account-ID", Key.ACCOUNT, "filter[account_id]"]
+NAMES_OF_ACCOUNT += ["/filter/account_id", "filter__account_id", "filter->accountId"]
+
+
 @each_case(
     ("where", "value"),
     [
-        ("fields", {"account_id": "account_2"}),
+        *[("fields", {"x": {name: "account_2"}}) for name in NAMES_OF_ACCOUNT],
         ("fields", {"campaign": [{"accountId": "account_2"}]}),
-        ("fields", {"Account-ID": "account_2"}),
-        ("fields", {Key.ACCOUNT: "account_2"}),
-        ("fields", {"filter[account_id]": "account_2"}),
-        ("fields", {"/filter/account_id": "account_2"}),
-        ("fields", {"filter__account_id": "account_2"}),
-        ("fields", {"filter->accountId": "account_2"}),
-        ("fields", {"account_id": ["account_2"]}),
-        ("fields", {"account_id": None}),
-        ("fields", {"account_id": {"id": "account_1"}}),
+        *[
+            ("fields", {"x": {"account_id": other}})
+            for other in (["account_2"], None, {"id": "account_1"})
+        ],
         ("targeting", {"a": {"account_id": "account_2"}}),
         ("cursor", "https://ads.example.com/v1/x?a=1&Account_Id=account_2"),
+        *[("cursor", f"?{name}=account_2") for name in ("filter%5Baccount_id%5D", "a__account_id")],
         ("cursor", "?accountId=account%5F2#top"),
-        ("cursor", "?filter%5Baccount_id%5D=account_2"),
-        ("cursor", "?filter__account_id=account_2"),
         ("cursor", "?a=1;account_id=account_2"),  # some services separate by semicolons
         ("cursor", [{"account-id": "account_2"}]),
     ],
@@ -157,36 +139,18 @@ OWN = Policy(
 )
 
 
-def test_account_is_judged_by_its_own_rules() -> None:
-    assert refusal(OWN, BUDGET, daily_budget=75_000, fields={"bid": 90, "name": "x"}) is None
-    reason = sentence(OWN, BUDGET, daily_budget=75_000.01)
-    assert reason == "daily_budget is 75000.01, and money allows 0 to 75000"
-    assert refusal(OWN, fields={"name": {"bid": 91}}).rule == "money"
-    assert refusal(OWN, "beta.pause_campaign", account_id="account_2") is None
-    assert refusal(OWN, account_id="account_2", fields={"name": "x"}).rule == "operations"
-    assert refusal(OWN, "gamma.list_ads").rule == "operations"
-    for account in ("account_3", "another"):
-        assert refusal(OWN, BUDGET, account_id=account, daily_budget=150) is None
-        assert refusal(OWN, BUDGET, account_id=account, daily_budget=151).rule == "money"
-        assert refusal(OWN, BUDGET, account_id=account, fields={"bid": 1}).rule == "fields"
-
-
 @each_case("account", ["ACCOUNT_1", "account-1", "account_1 ", "\taccount_3", "ａccount_1", " "])
 def test_account_that_may_be_read_as_another_one_is_refused(account) -> None:
     found = refusal(OWN, BUDGET, account_id=account, daily_budget=1)
     assert found.rule == "account"
     assert found.reason.endswith("may be read as another account")
     assert refusal(Policy(accounts=[]), account_id=account, fields={}).rule == "accounts"
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(adclient.ConfigurationError) as refused:
         OWN.for_account(account)
     assert (str(refused.value), refused.value.argument) == (found.reason, "account")
 
 
-def test_account_that_the_policy_names_is_allowed_beside_one_that_it_may_be_read_as() -> None:
-    policy = Policy(accounts=["acc_xAb", "acc_xaB"], account={"acc_xAb": Policy(fields=["name"])})
-    assert refusal(policy, fields={"status": "PAUSED"}, account_id="acc_xaB") is None
-    assert policy.for_account("acc_xaB").fields is None
-    assert refusal(policy, fields={"status": "PAUSED"}, account_id="acc_xAb").rule == "fields"
+ALIKE_IDS = Policy(accounts=["acc_xAb", "acc_xaB"], account={"acc_xAb": Policy(fields=["name"])})
 
 
 def test_account_with_its_own_rules_does_not_lend_them_to_others() -> None:
@@ -205,78 +169,30 @@ def test_account_with_its_own_rules_does_not_lend_them_to_others() -> None:
 CAPPED = Policy(money={"daily_budget": 150, "bid": Decimal("2.50")}, fields=["name", "targeting"])
 
 
-@each_case("amount", [0, -0.0, 150, 149.99, Decimal("1.5e2"), Decimal("1e-999999999")])
-def test_amount_within_its_limit_is_allowed(amount) -> None:
-    assert refusal(CAPPED, BUDGET, daily_budget=amount) is None
-    assert refusal(CAPPED, BUDGET, fields={"daily_budget": amount}) is None
-    assert refusal(CAPPED, fields={"name": [{"x": {"daily_budget": amount}}]}) is None
-
-
 NUMBERS = [
-    150.00000000000003,
-    -0.01,
-    10**400,
+    *[150.00000000000003, -0.01, 10**400, Decimal("1e999999999"), Decimal("-1e-999999999")],
     Decimal("150.0000000000000000000000000000000000000001"),
-    Decimal("1e999999999"),
-    Decimal("-1e-999999999"),
 ]
 OTHERS = ["100", True, None, [100], {"amount": 100}, {}]
+ALIKE = ["Daily-Budget ", "ｄａｉｌｙ＿ｂｕｄｇｅｔ", "daily\u200b_budget", Key.BUDGET]
+ALIKE += ["limits[dailyBudget][0]", "/limits/daily_budget", "limits．daily_budget"]
 
 
 @each_case("amount", [*NUMBERS, *OTHERS])
 def test_amount_over_its_limit_or_no_number_is_refused_everywhere(amount) -> None:
-    for fields in (
-        {"daily_budget": amount},
-        {"name": [[{"x": [{"daily_budget": amount}]}]]},
-        {"name": {"Daily-Budget ": amount}},
-        {"name": {"ｄａｉｌｙ＿ｂｕｄｇｅｔ": amount}},
-        {"name": {"daily\u200b_budget": amount}},
-        {"name": {"limits[dailyBudget][0]": amount}},
-        {"name": {"/limits/daily_budget": amount}},
-        {"name": {"limits．daily_budget": amount}},
-        {"name": {Key.BUDGET: amount}},
-    ):
+    nested = {"name": [[{"x": [{"daily_budget": amount}]}]]}
+    for fields in ({"daily_budget": amount}, nested, *({"name": {name: amount}} for name in ALIKE)):
         assert refusal(CAPPED, fields=fields).rule == "money"
     if amount in NUMBERS:
         assert refusal(CAPPED, BUDGET, daily_budget=amount).rule == "money"
-        assert refusal(CAPPED, BUDGET, daily_budget=amount, fields={"daily_budget": 1}) is not None
 
 
-def test_float_is_compared_by_its_digits() -> None:
-    """In binary, 0.1 is a little more than a tenth."""
-    policy = Policy(money={"bid": Decimal("0.1")})
-    assert refusal(policy, fields={"bid": 0.1}) is None
-    assert refusal(policy, fields={"bid": 0.1 + 1e-17 + 2e-17}).rule == "money"
-
-
-def test_amount_of_a_pydantic_model_is_compared_under_its_alias() -> None:
-    assert refusal(CAPPED, fields=PydanticFields(Decimal("150"))) is None
-    assert refusal(CAPPED, fields=PydanticFields(Decimal("150.01"))).rule == "money"
-
-
-@each_case(
-    ("policy", "fields", "expected"),
-    [
-        (CAPPED, {"bid": 999}, "fields.bid is 999, and money allows 0 to 2.50"),
-        (
-            CAPPED,
-            {"name": [{"bid": "2"}]},
-            'fields.name[0].bid is "2", and money allows 0 to 2.50',
-        ),
-        (
-            CAPPED,
-            {"status": "PAUSED"},
-            "fields.status is not one of the fields that the policy allows",
-        ),
-        (
-            Policy(money={"bid": 1}),
-            {"daily_budget": 1},
-            "fields.daily_budget is not one of the money that the policy allows",
-        ),
-    ],
-)
-def test_sentence_names_the_rule_and_the_value(policy, fields, expected) -> None:
-    assert sentence(policy, fields=fields) == expected
+def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
+    unequal = type("Unequal", (str,), {"__hash__": object.__hash__})  # a dictionary has it twice
+    fields = {"name": {unequal("bid"): 999, "bid": 1}}
+    with pytest.raises(adclient.InvalidRequest, match="has the same name twice") as refused:
+        refusal(CAPPED, fields=fields)
+    assert (refused.value.argument, refused.value.operation) == ("fields", CREATE)
 
 
 def test_sentence_is_one_printable_line_of_bounded_length() -> None:
@@ -285,35 +201,64 @@ def test_sentence_is_one_printable_line_of_bounded_length() -> None:
     assert len(sentence(CAPPED, fields={"name": {key: {"daily_budget": value}}})) < 200
 
 
-@each_case("name", ["Name", "ｎame", "", "account_id", "dailyBudget", "fields"])
-def test_key_must_be_listed_exactly(name) -> None:
-    assert refusal(CAPPED, fields={"name": "x", name: "account_1"}).rule == "fields"
+ONLY_NAME, EMPTY = Policy(fields=["name"]), [Policy(fields=[]), Policy(money={})]
+TARGETING = "alpha.update_campaign_targeting"
+TENTH = Policy(money={"bid": Decimal("0.1")})
+PATHS = ["limits__daily_budget", "limits.daily_budget", "limits-daily_budget"]
+WITH_PATHS = Policy(fields=["name", *PATHS], money={"daily_budget": 150})
+WITHIN = [0, -0.0, 150, 149.99, Decimal("1.5e2"), Decimal("1e-999999999")]
 
 
-def test_arguments_count_as_keys() -> None:
-    update = "alpha.update_campaign_targeting"
-    assert refusal(CAPPED, update, targeting={"geo": "DE"}) is None
-    assert refusal(Policy(fields=["name"]), update, targeting={}).rule == "fields"
-    assert refusal(CAPPED, update, targeting={"bid": 3}).rule == "money"
-    assert refusal(CAPPED, "delta.update_keyword", keywords=["x"]).rule == "fields"
-    assert refusal(Policy(fields=["daily_budget"]), BUDGET, daily_budget=10**9) is None
-
-
-def test_empty_rules_allow_writes_that_set_nothing_and_reads() -> None:
-    for policy in (Policy(fields=[]), Policy(money={})):
-        assert refusal(policy, "beta.pause_campaign") is None
-        assert refusal(policy, fields={}) is None
-        assert refusal(policy, fields={"name": "x"}) is not None
-        assert refusal(policy, "gamma.search_targeting", targeting={"bid": 5}) is None
-
-
-def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
-    fields = {"name": {Unequal("bid"): 999, "bid": 1}}
-    assert len(fields["name"]) == 2
-    with pytest.raises(InvalidRequest, match="an object has the same name twice") as refused:
-        refusal(CAPPED, fields=fields)
-    assert refused.value.argument == "fields"
-    assert refused.value.operation == CREATE
+@each_case(
+    ("policy", "name", "arguments", "rule"),
+    [
+        # An account is judged by its own rules, and the others by those of the policy.
+        (OWN, BUDGET, {"daily_budget": 75_000, "fields": {"bid": 90, "name": "x"}}, None),
+        (OWN, BUDGET, {"daily_budget": 75_000.01}, "money"),
+        (OWN, CREATE, {"fields": {"name": {"bid": 91}}}, "money"),
+        (OWN, "beta.pause_campaign", {"account_id": "account_2"}, None),
+        (OWN, CREATE, {"account_id": "account_2", "fields": {"name": "x"}}, "operations"),
+        (OWN, "gamma.list_ads", {}, "operations"),
+        (OWN, BUDGET, {"account_id": "account_3", "daily_budget": 150}, None),
+        (OWN, BUDGET, {"account_id": "account_3", "daily_budget": 151}, "money"),
+        (OWN, BUDGET, {"account_id": "account_3", "fields": {"bid": 1}}, "fields"),
+        # One that the policy names is allowed beside one that it may be read as.
+        (ALIKE_IDS, CREATE, {"fields": {"status": "x"}, "account_id": "acc_xaB"}, None),
+        (ALIKE_IDS, CREATE, {"fields": {"status": "x"}, "account_id": "acc_xAb"}, "fields"),
+        # Amounts within their limit, wherever they are; a float is compared by its digits.
+        *[(CAPPED, BUDGET, {"daily_budget": amount}, None) for amount in WITHIN],
+        *[(CAPPED, BUDGET, {"fields": {"daily_budget": amount}}, None) for amount in WITHIN],
+        *[(CAPPED, CREATE, {"fields": {"name": [{"daily_budget": n}]}}, None) for n in WITHIN],
+        (TENTH, CREATE, {"fields": {"bid": 0.1}}, None),
+        (TENTH, CREATE, {"fields": {"bid": 0.1 + 1e-17 + 2e-17}}, "money"),
+        (CAPPED, CREATE, {"fields": PydanticFields(Decimal("150"))}, None),
+        (CAPPED, CREATE, {"fields": PydanticFields(Decimal("150.01"))}, "money"),
+        # Keys and arguments must be listed exactly.
+        *[(CAPPED, CREATE, {"fields": {name: "x"}}, "fields") for name in ("Name", "ｎame", "")],
+        *[(CAPPED, CREATE, {"fields": {name: 1}}, "fields") for name in ("dailyBudget", "fields")],
+        (CAPPED, TARGETING, {"targeting": {"geo": "DE"}}, None),
+        (CAPPED, TARGETING, {"targeting": {"bid": 3}}, "money"),
+        (ONLY_NAME, TARGETING, {"targeting": {}}, "fields"),
+        (CAPPED, "delta.update_keyword", {"keywords": ["x"]}, "fields"),
+        (Policy(fields=["daily_budget"]), BUDGET, {"daily_budget": 10**9}, None),
+        # Empty rules allow reads, and writes that set nothing.
+        *[(policy, "beta.pause_campaign", {}, None) for policy in EMPTY],
+        *[(policy, CREATE, {"fields": {}}, None) for policy in EMPTY],
+        (EMPTY[0], CREATE, {"fields": {"name": "x"}}, "fields"),
+        (EMPTY[1], CREATE, {"fields": {"name": "x"}}, "money"),
+        *[(policy, "gamma.search_targeting", {"targeting": {"bid": 5}}, None) for policy in EMPTY],
+        # A path beside an allowed key.
+        *[(ONLY_NAME, CREATE, {"fields": {"name": "x", path: 1}}, "fields") for path in PATHS],
+        *[(WITH_PATHS, CREATE, {"fields": {path: 150}}, None) for path in PATHS],
+        *[(WITH_PATHS, CREATE, {"fields": {path: 151}}, "money") for path in PATHS],
+        # A key without letters.
+        (Policy(money={"€": 5}, fields=["name"]), CREATE, {"fields": {"name": {"€": 6}}}, "money"),
+        (Policy(money={"€": 5}, fields=["name"]), CREATE, {"fields": {"name": {"$": 6}}}, None),
+    ],
+)
+def test_call_is_refused_by_the_rule_that_it_breaks(policy, name, arguments, rule) -> None:
+    found = refusal(policy, name, **arguments)
+    assert (None if found is None else found.rule) == rule
 
 
 @each_case(
@@ -322,10 +267,7 @@ def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
         *(
             (name.replace(".", separator), True)
             for name in ("limits.daily_budget", "limits.0.dailyBudget", "daily_budget.0", ".bid")
-            for separator in (
-                *("__", "___", ".", "/", "\\", ":", "::", "->", "=>", "|", ",", ";", "#", "$", "@"),
-                *("=", "&", "~1", "%2F", "%2e", "--", "[", "](", "→", "›", "․", "．", "＿＿"),
-            )
+            for separator in ("__", ".", "/", "->", "$", "~1", "%2F", "--", "](", "→", "․", "＿＿")
         ),
         *((name, True) for name in ("limits-daily_budget", "limits_daily-budget", "a_dailyBudget")),
         *((name, True) for name in ("a-dailyBudget", "daily__budget", "__daily_budget", "bid__")),
@@ -343,52 +285,13 @@ def test_name_is_money_if_it_or_a_part_between_separators_is(name, is_money) -> 
     assert refusal(CAPPED, fields={"name": {name: 0}}) is None
 
 
-def test_key_without_letters_is_money_as_well() -> None:
-    policy = Policy(money={"€": 5}, fields=["name"])
-    assert refusal(policy, fields={"name": {"€": 6}}).rule == "money"
-    assert refusal(policy, fields={"name": {"$": 6}}) is None
-
-
-def test_path_beside_an_allowed_key_is_refused() -> None:
-    for name in ("limits__daily_budget", "limits.daily_budget", "limits-daily_budget"):
-        found = refusal(Policy(fields=["name"]), fields={"name": "x", name: 1})
-        assert found.rule == "fields"
-        listed = Policy(fields=["name", name], money={"daily_budget": 150})
-        assert refusal(listed, fields={"name": "x", name: 150}) is None
-        assert refusal(listed, fields={"name": "x", name: 151}).rule == "money"
-
-
-PARTS = ["a__", "_-", "key.0", "%2F", "aB_"]
-
-
 def test_hostile_name_costs_little() -> None:
+    """A time that grew with the square of the length would be hours."""
     money = {f"key_{number}": 1 for number in range(50)}
     policy = Policy(money=money, fields=["name"])
-    names = [f"{number}{part * 500}"[:1000] for part in PARTS for number in range(9)]
-    start = time.process_time()
+    names = [(part * 500)[:1000] for part in ("a__", "_-", "key.0", "%2F", "aB_")]
     assert refusal(policy, fields={"name": dict.fromkeys(names)}) is None
     assert refusal(policy, fields={"name": {"a__" * 10**6: 1}}).rule == "money"
-    assert time.process_time() - start < 1
-
-
-@each_case(
-    ("name", "rule"),
-    [
-        ("daily_budget[" + "0" * 1000 + "]", "money"),
-        ("limits.daily_budget" + " " * 1000, "money"),
-        ("account_id." + "x" * 1000, "accounts"),
-        ("x" * 1000, None),
-    ],
-)
-def test_name_that_is_too_long_to_be_judged_is_refused(name, rule) -> None:
-    policy = PINNED if rule == "accounts" else CAPPED
-    reads = {"name": "gamma.search_targeting", "targeting": {"a": [{name: "account_1"}]}}
-    if rule is None:
-        assert refusal(policy, fields={"name": {name: 9999}}) is None
-    else:
-        text = sentence(policy, fields={"name": [{name: "account_1"}]})
-        assert text.endswith(f" is too long a name for {rule} to be judged")
-    assert (refusal(policy, **reads) is None) is (rule != "accounts")
 
 
 def test_money_is_found_in_deep_nesting() -> None:
@@ -398,7 +301,7 @@ def test_money_is_found_in_deep_nesting() -> None:
     assert refusal(CAPPED, fields={"name": fields}).rule == "money"
     for _ in range(100_000):
         fields = [fields]
-    with pytest.raises(AdClientError, match="nested too deeply"):
+    with pytest.raises(adclient.AdClientError, match="nested too deeply"):
         refusal(CAPPED, fields={"name": fields})
 
 
@@ -408,18 +311,6 @@ def test_money_is_found_in_deep_nesting() -> None:
 def of_usage(policy, account_id="account_1", **usage):
     entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id=account_id)
     return rules.refusal_of_usage(policy, entry, Usage(**usage))
-
-
-def test_usage_is_compared_with_its_rules() -> None:
-    policy = Policy(money={"bid": 1}, change_at_most=20, drafts_per_day=3)
-    assert of_usage(policy, drafts_today=2) is None
-    assert of_usage(policy, drafts_today=3) == (
-        "drafts_per_day",
-        "drafts_per_day allows 3, and today has 3",
-    )
-    assert of_usage(policy, over_limit="draft_1").rule == "change_at_most"
-    assert of_usage(Policy(), drafts_today=10**9, over_limit="draft_1") is None
-    assert of_usage(Policy(drafts_per_day=0)) is not None
 
 
 def test_usage_is_compared_with_the_rules_of_its_account() -> None:
@@ -436,31 +327,20 @@ def test_usage_is_compared_with_the_rules_of_its_account() -> None:
     assert of_usage(policy, account_id="account_2", **usage) is None
 
 
-def test_equal_write_is_refused_with_the_earlier_one() -> None:
-    asked = []
-
-    def repeated(seconds: float) -> str | None:
-        asked.append(seconds)
-        return "draft draft_7\u202e" if seconds > 60 else None
-
-    assert of_usage(Policy(no_repeat_within=60), repeated=repeated) is None
-    assert of_usage(Policy(no_repeat_within="1h"), repeated=repeated) == (
-        "no_repeat_within",
-        "no_repeat_within allows equal writes only 3600 seconds apart: draft draft_7\\u202e",
-    )
+def test_equal_write_is_looked_for_in_the_time_of_its_account() -> None:
     own = Policy(no_repeat_within=60, account={"account_1": Policy(no_repeat_within="2h")})
-    assert of_usage(own, repeated=repeated) is not None
-    assert of_usage(own, account_id="account_2", repeated=repeated) is None
-    assert asked == [60.0, 3600.0, 7200.0, 60.0]
+    for account_id, longest in (("account_1", 7200.0), ("account_2", 60.0)):
+        found = of_usage(own, account_id, repeated=lambda seconds: f"in {seconds}")
+        assert found.rule == "no_repeat_within"
+        assert found.reason.endswith(f" apart: in {longest}")
+    assert of_usage(own, repeated=lambda seconds: None) is None
 
 
 def test_rule_that_needs_more_than_a_ledger_tells_is_an_error() -> None:
-    for policy in (
-        Policy(no_repeat_within=60),
-        Policy(account={"account_1": Policy(drafts_per_day=9)}),
-    ):
+    own = {"account_1": Policy(drafts_per_day=9)}
+    for policy in (Policy(no_repeat_within=60), Policy(account=own)):
         with pytest.raises(
-            LedgerError, match=r"needs `Usage\.\w+`, which this ledger does not set"
+            adclient.LedgerError, match=r"needs `Usage\.\w+`, which this ledger does not"
         ):
             of_usage(policy)
 
@@ -485,23 +365,12 @@ def is_over(before, after, field="daily_budget", policy=TWENTY, **more) -> bool:
 @each_case(
     ("before", "after", "over"),
     [
-        (100, 120, False),
-        (100, 120.01, True),
+        *[(100, 120, False), (100, 120.01, True), (100, 80, False), (100, 79.99, True)],
         (100, Decimal("120.0000000000000000000000000000000000000001"), True),
-        (100, 80, False),
-        (0.3, 0.36, False),
-        (0.3, 0.36000000000000004, True),
-        (-100, -120, False),
-        (100, -100, True),
-        (0, 0.01, True),
-        (100, None, True),
-        (100, "110", True),
-        ("100", "100", False),
-        (None, 100, True),
-        ([100], [110], False),
-        ([100, 110], [110, 100], False),
-        ([100, 200], [200, 100], True),
-        ([100], [100, 5], True),
+        *[(0.3, 0.36, False), (0.3, 0.36000000000000004, True), (0, 0.01, True)],
+        *[(-100, -120, False), (100, -100, True), (100, None, True), (None, 100, True)],
+        *[(100, "110", True), ("100", "100", False), ([100], [110], False)],
+        *[([100], [100, 5], True), ([100, 110], [110, 100], False), ([1, 2], [2, 1], True)],
         ({"amount": 100, "currency": "EUR"}, {"amount": 120, "currency": "EUR"}, False),
         ({"amount": 100, "currency": "EUR"}, {"amount": 100, "currency": "USD"}, True),
     ],
@@ -545,8 +414,8 @@ def test_money_inside_a_diff_is_compared(before, after, over) -> None:
 
 
 def test_excess_names_the_change_and_the_limit() -> None:
-    text = "campaign.daily_budget: 100 → 130, and change_at_most allows 20 %"
-    assert excess({"daily_budget": 100}, {"daily_budget": 130}, "campaign") == text
+    found = excess({"daily_budget": 100}, {"daily_budget": 130}, "campaign")
+    assert found.startswith("campaign.daily_budget: 100 → 130, and")
     assert not is_over(1, 1000, policy=Policy(money={"daily_budget": 1000}))  # no change_at_most
     assert is_over(100, 100.01, policy=Policy(money={"daily_budget": 1}, change_at_most=0))
     own = {"a": Policy(money={"daily_budget": 1000}, change_at_most=50)}
@@ -561,27 +430,17 @@ def test_excess_names_the_change_and_the_limit() -> None:
 HIDING = [
     ("budget", 100, 999),
     ("fields", {"status": "ENABLED"}, {"status": "PAUSED"}),
-    ("daily_budget", "100", "100"),
     ("campaign", [], [{"budget": 5}]),
     # Money that is not changed, though the call sets another amount, is that of something else.
     ("dailyBudget", 100, 100),
-    (
-        "budget",
-        {"account": {"daily_budget": 500}, "amount": 100},
-        {"account": {"daily_budget": 500}, "amount": 999},
-    ),
+    ("budget", *({"account": {"daily_budget": 500}, "amount": amount} for amount in (100, 999))),
     ("x" * 5000 + "daily_budget" + "x" * 5000, 100, 101),
 ]
 SHOWING = [
     ("daily_budget", 100, 101),
-    ("dailyBudget", 101, 101.0),
     ("campaign", {"name": "x", "daily_budget": 101}, {"name": "y", "daily_budget": 101}),
     ("changes", [{"field": "daily_budget", "value": 7}], [{"field": "daily_budget", "value": 8}]),
-    (
-        "campaign",
-        {"a": [{"Daily-Budget": {"amount": 7}}]},
-        {"a": [{"Daily-Budget": {"amount": 8}}]},
-    ),
+    ("campaign", *({"a": [{"Daily-Budget": {"amount": amount}}]} for amount in (7, 8))),
 ]
 
 
@@ -589,7 +448,6 @@ SHOWING = [
     "arguments",
     [
         {"daily_budget": 101},
-        {"fields": {"daily_budget": 101}},
         {"fields": {"limits": [{"dailyBudget": 101}]}},
         {"fields": {"limits.daily_budget": 101}},
     ],
@@ -597,22 +455,11 @@ SHOWING = [
 def test_money_that_the_diff_does_not_show_cannot_be_judged(arguments) -> None:
     for field, before, after in HIDING:
         assert "cannot be judged" in excess(before, after, field, **arguments), (field, before)
-        if field == "budget":
-            assert not is_over(before, after, field)
     for field, before, after in SHOWING:
         assert not is_over(before, after, field, **arguments), (field, before)
-    assert excess(100, 101, bid=1, daily_budget=101) == (
-        "bid cannot be judged, as the diff does not show it, and change_at_most allows 20 %"
-    )
-
-
-def test_each_of_several_amounts_must_be_shown() -> None:
+    assert excess(100, 101, bid=1, daily_budget=101).startswith("bid cannot be judged")
     two = {"daily_budget": 105, "fields": {"ad_group": {"daily_budget": 9999}}}
     assert "daily_budget cannot be judged" in excess(100, 105, **two)
-    fields = {"ads": [{"daily_budget": 105}, {"daily_budget": 110}]}
-    shown = {"daily_budget": 105, "ads": [{"daily_budget": 110}]}
-    assert not is_over({"daily_budget": 100, "ads": [{"daily_budget": 100}]}, shown, "x", **fields)
-    assert not is_over(100, 105, fields={"a": {"daily_budget": 104.9}})  # as if it were rounded
 
 
 @each_case("before", [None, {}, {"daily_budget": None}, {"name": "x"}])
@@ -632,8 +479,6 @@ def test_only_what_a_creation_stages_needs_no_value_before(before) -> None:
 
 @each_case("text", ["1e999999999", "-1e999999999", "1e-999999999", f"1.{'1' * 10**6}"])
 def test_hostile_number_costs_nothing_and_is_over_the_limit(text) -> None:
-    start = time.process_time()
     with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact])):
         assert is_over(Decimal(1), Decimal(text))
         assert is_over(Decimal(text), Decimal(1))
-    assert time.process_time() - start < 2

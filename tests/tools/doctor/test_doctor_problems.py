@@ -1,0 +1,156 @@
+"""What keeps a client from reading a listing is a problem of the report, with a next step."""
+
+from uuid import uuid4
+
+import httpx
+import pytest
+from cases import each_case
+from doctor_services import Listing, Service, examined
+
+pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
+ASK = "; ask the makers of the service (`--markdown` has the questions)"
+HAS_MORE = {"meta": {"has_more": True}}
+
+
+def only(count: int, account: str = "404", **others) -> Service:
+    return Service(account=account, listing=Listing(count=count, **others))
+
+
+def turned(turn, **others) -> Service:
+    """A service whose pages are changed."""
+    return Service(listing=Listing(**others), turn=turn)
+
+
+def one_read_with_an_empty_page() -> Service:
+    short, long = Listing(count=4, name="after"), Listing(count=6, name="after")
+    turn = lambda request, items, more: (items, "at_4" if len(items) == 4 else None)  # noqa: E731
+    return Service(listing=long, others={"gamma.list_ads": short}, turn=turn)
+
+
+def new_ids(request: httpx.Request, items: list, more: object) -> tuple[list, object]:
+    return [{**each, "id": uuid4().hex} for each in items], None
+
+
+def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[list, object]:
+    """The fourth page has the items of the first one."""
+    is_late = items and items[0]["id"] == "item_33"
+    return Service().items("beta.list_campaigns")[:4] if is_late else items, more
+
+
+@each_case(
+    ("service", "point", "problem"),
+    [
+        # It does not look at the account, or at anything.
+        (only(10, "same"), "read parameters", "makes no difference; pass an account that has"),
+        (only(10, "same", is_strict=True), "", "makes no difference"),
+        (Service(account="same", turn=new_ids), "read parameters", "makes no difference"),
+        # Its order is random.
+        (Service(is_random=True), "continuation", f"change from request to request{ASK}"),
+        # It does not look at the continuation.
+        (only(10, name="k7", size=9, form="last"), "continuation", "no way to continue"),
+        # It may have no more, or not have understood.
+        (only(5, form="yes"), "continuation", "no text, number or object; set `cursor_parameter`"),
+        (one_read_with_an_empty_page(), "", "gamma.list_ads: its second page is empty; pass an"),
+        # It goes wrong later.
+        (turned(first_page_late, count=30), "", f"and 6 others: page 4: same items{ASK}"),
+        (
+            turned(
+                lambda r, items, more: (items, 17 if more == 16 else more),
+                form="offset",
+                name="offset",
+                count=30,
+            ),
+            "",
+            f": overlaps or skips{ASK}",
+        ),
+        # Items are missing.
+        (only(10, total=12), "", "`total` is 12, and 10 items were read, so items may be missing"),
+        (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
+        (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
+        (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
+    ],
+)
+def test_problem_is_reported_with_a_next_step(service, point, problem) -> None:
+    report = examined(service, most_requests=300)
+    (found,) = [each for each in report.problems if problem in each]
+    assert "; " in found
+    assert report.is_accepted
+    if point:
+        assert report[point].certainty == "not observed"
+
+
+STATED = {"next_page": 2, "total": "10", "isLast": False, "truncated": True}
+
+
+@each_case(
+    ("extra", "headers"),
+    [
+        *(({name: value}, {}) for name, value in STATED.items()),
+        ({}, {"x-total-count": "10"}),
+        ({}, {"content-range": "items 0-3/10"}),
+        ({}, {"link": "</x>; REL='next'"}),
+    ],
+)
+def test_successor_that_is_named_in_other_words_is_a_problem(extra, headers) -> None:
+    (problem,) = examined(Service(listing=Listing(count=4, extra=extra), headers=headers)).problems
+    assert "so items may be missing; " in problem
+
+
+def test_other_numbers_are_no_problem() -> None:
+    listing = Listing(total=10, extra={"pages": 3, "account_id": 8123, "discount": 15})
+    assert examined(Service(listing=listing)).problems == ()
+    quiet = {"meta": {"retry_count": 0, "next_offset": 0, "tags": []}, "rate": {"remaining": 7}}
+    headers = {"x-page": "1", "content-range": "items 0-2/*", "link": "</x>; rel=prev"}
+    assert examined(Service(listing=Listing(count=3, extra=quiet), headers=headers)).problems == ()
+
+
+def test_continuation_that_stands_still_does_not_move_on() -> None:
+    standing = turned(lambda r, items, more: (items, more and "at_4"), count=30)
+    tried = examined(standing, most_requests=200)["continuation"].observed
+    assert "`cursor`: does not move on" in tried
+
+
+def test_limit_of_requests_is_kept() -> None:
+    long = Listing(count=400)
+    report = examined(Service(listing=long))
+    assert report.sent <= 100
+    (problem,) = report.problems
+    assert problem.startswith("beta.list_campaigns and 6 others: not read to its end; allow more")
+    short = examined(Service(listing=long, others={"gamma.list_ads": Listing()}))
+    assert (short.problems, short.conventions().end_of_listing) == ((), "null")
+    assert "; not to its end: beta.list_campaigns, gamma.search" in short["reads"].conclusion
+    stopped = examined(Service(), most_requests=9)
+    assert (stopped.sent, len(stopped.problems)) == (9, 2)
+    assert stopped.problems[0] == "ended early: 9 requests were sent; allow more: `--requests`"
+
+
+def test_read_that_has_another_shape_is_a_problem() -> None:
+    other = {"results": [{"id": "a", "tags": []}], "paging": {"cursors": {"after": "b"}}}
+
+    def turn(request, items, more):
+        is_odd = "gamma-ads/list" in request.url.path and items
+        return [{**items[0], "id": 7}] if is_odd else items, None if is_odd else more
+
+    def change(request, response):
+        return httpx.Response(200, json=other) if "alpha" in request.url.path else response
+
+    report = examined(Service(turn=turn, change=change))
+    assert [problem.partition(";")[0] for problem in report.problems] == [
+        "gamma.list_ads: $.data[0].id: expected text, got a number",
+        "alpha.explain_objectives: not accepted: 200, not the documented shape: "
+        "{results [{id, tags []}], paging {cursors {after}}}",
+    ]
+    assert report["reads"].conclusion == "6 of 7 are accepted"
+
+
+@each_case("value", ["\\ud800", "http://[", "?" + "a" * 70_000, "a?b=" + "c" * 70_000])
+def test_odd_continuation_is_a_problem(value) -> None:
+    def change(request, response):
+        content = response.content.replace(b"at_4", value.encode())
+        return httpx.Response(response.status_code, content=content)
+
+    others = {"beta.list_campaigns": Listing()}
+    report = examined(Service(listing=Listing(count=1), others=others, change=change))
+    assert report["continuation"].certainty == "not observed"
+    assert report["read parameters"].certainty == "observed"
+    assert report.problems

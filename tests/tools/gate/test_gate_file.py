@@ -1,0 +1,182 @@
+"""The file of a gate that processes share: where it is, and what happens if it cannot be used."""
+
+import os
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+from clients import (
+    BASE_URL,
+    SYNC,
+    Service,
+    a_draft,
+    a_page,
+    asyncio_and_trio,
+    read,
+    sync_and_async,
+    wait,
+    write,
+)
+
+from adclient import CallTimeout, LedgerError, LedgerWarning, RateLimited, SharedGate, SQLiteLedger
+
+
+@pytest.fixture
+def locked(gate, gate_file):
+    """A block in which somebody else writes."""
+    read(SYNC.client(BASE_URL, transport=Service(a_page()).transport, gate=gate), account_id="b")
+
+    @contextmanager
+    def locked():
+        options = {"isolation_level": None, "check_same_thread": False}
+        with closing(sqlite3.connect(gate_file, **options)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            release = threading.Timer(10, connection.rollback)  # who waits for ever does not hang
+            release.start()
+            try:
+                yield
+            finally:
+                release.cancel()
+
+    return locked
+
+
+def test_file_lies_beside_that_of_the_ledger_which_is_not_created(
+    gate, gate_file, where, tmp_path
+) -> None:
+    with SYNC.client(BASE_URL, transport=Service(a_page()).transport, gate=gate) as client:
+        read(client)
+        assert repr(client).endswith(f", gate <SharedGate {gate_file}, 1000 per second>>")
+    assert gate_file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [gate_file]
+    (tmp_path / "link.db").symlink_to(where)
+    assert repr(SharedGate(SQLiteLedger(tmp_path / "link.db"))) == f"<SharedGate {gate_file}>"
+
+
+def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, ticket_of, ask) -> None:
+    deletions = [gate_file.unlink, gate_file.unlink]
+
+    def now() -> datetime:
+        if deletions:
+            deletions.pop()()
+        return datetime.now(UTC)
+
+    gate = SharedGate(SQLiteLedger(where, now=now), per_second=1000)
+    ticket = ticket_of(gate)
+    with pytest.raises(LedgerError, match="read-only"):  # deleted twice
+        ask(ticket)
+    deletions.append(gate_file.unlink)
+    assert ask(ticket) is None
+
+
+def no_directory(path: Path) -> None:
+    os.rmdir(path.parent)
+
+
+def another_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (name TEXT)")
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (no_directory, "No such file or directory"),
+        (another_database, "it is an SQLite database, but not that of a gate"),
+        (lambda path: SQLiteLedger(path).create(), "it is an SQLite database, but not that of a"),
+        (Path.mkdir, "it cannot be opened for writing"),
+        (lambda path: path.write_text("x"), "it is not an SQLite database"),
+        (lambda path: path.write_text("x" * 999), "it is not an SQLite database"),
+    ],
+)
+@sync_and_async
+async def test_call_is_not_sent_if_the_gate_cannot_be_asked(
+    client_kind, gate, gate_file, damage, problem
+) -> None:
+    damage(gate_file)
+    before = gate_file.read_bytes() if gate_file.is_file() else None
+    service = Service()
+    text = (
+        f"alpha.explain_objectives: the shared gate in {gate_file} cannot be asked, so the request "
+    )
+    async with client_kind.open(transport=service.transport, gate=gate) as client:
+        with pytest.raises(LedgerError, match=f"^{text}was not sent: .*{problem}") as refused:
+            await wait(read(client))
+    assert refused.value.operation == "alpha.explain_objectives"
+    assert service.requests == []
+    assert before is None or gate_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("timeout", [0.2, 1e-6])
+@sync_and_async
+async def test_locked_file_takes_no_longer_than_the_call(
+    client_kind, gate, locked, timeout
+) -> None:
+    service = Service()
+    async with client_kind.open(transport=service.transport, gate=gate, timeout=timeout) as client:
+        # An async call can end before its thread does.
+        with locked(), pytest.raises(CallTimeout, match=r"in time: another user has|took the who"):
+            await wait(read(client))
+    assert service.requests == []
+
+
+@asyncio_and_trio
+async def test_locked_ledger_does_not_stop_reads(client_kind, gate, where) -> None:
+    ledger, staged = SQLiteLedger(where), []
+    ledger.create()
+    service = Service(a_page(), a_draft())
+
+    async def stage() -> None:
+        staged.append(await write(client))
+
+    options = {"transport": service.transport, "gate": gate, "ledger": ledger}
+    with closing(sqlite3.connect(where, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        async with client_kind.open(**options) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(stage)
+            await anyio.wait_all_tasks_blocked()
+            await read(client)
+            assert staged == []
+            connection.execute("ROLLBACK")
+    assert len(staged) == 1
+
+
+def test_error_of_the_clock_is_raised(where) -> None:
+    gate = SharedGate(SQLiteLedger(where, now=lambda: 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        read(SYNC.client(BASE_URL, transport=Service().transport, gate=gate))
+
+
+@sync_and_async
+async def test_pause_that_cannot_be_recorded_is_a_warning(client_kind, gate, gate_file) -> None:
+    def answer(request):
+        gate_file.unlink()
+        gate_file.mkdir()
+        return httpx.Response(429, headers={"Retry-After": "20"})
+
+    transport = httpx.MockTransport(answer)
+    async with client_kind.open(transport=transport, gate=gate, max_retries=0) as client:
+        warned = pytest.warns(LedgerWarning, match="could not record a pause of 20 s")
+        with warned, pytest.raises(RateLimited):
+            await wait(read(client))
+
+
+@asyncio_and_trio
+async def test_call_cancelled_before_it_asks_takes_no_turn(client_kind, where, locked) -> None:
+    service = Service()
+    gate = SharedGate(SQLiteLedger(where), per_second=0.1)
+    async with client_kind.open(transport=service.transport, gate=gate) as client:
+        with locked(), anyio.move_on_after(0.2) as scope:
+            async with anyio.create_task_group() as tasks:
+                for _ in range(3):
+                    tasks.start_soon(read, client)
+        assert scope.cancelled_caught
+        with pytest.raises(CallTimeout) as late:
+            await read(client.with_options(timeout=1))
+    assert late.value.retry_after < 10  # only the call that had begun to ask took a turn
+    assert service.requests == []

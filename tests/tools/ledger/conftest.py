@@ -1,0 +1,68 @@
+"""A ledger of a test, in a file that is not there yet."""
+
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from ledger_tests import admit, clock, ledger, open_it
+
+__all__ = ["clock", "ledger", "open_it"]
+
+
+@pytest.fixture
+def where(tmp_path) -> str:
+    return str(tmp_path / "drafts.db")
+
+
+@pytest.fixture
+def execute(where):
+    """Execute SQL, as anybody with access can."""
+
+    def execute(*statements: str) -> list[tuple]:
+        with closing(sqlite3.connect(where)) as connection, connection:
+            return [connection.execute(sql).fetchall() for sql in statements][-1]
+
+    return execute
+
+
+@pytest.fixture
+def wipe(where):
+    """Start again without a ledger."""
+
+    def wipe() -> None:
+        for suffix in ("", "-wal", "-shm"):
+            Path(where + suffix).unlink(missing_ok=True)
+
+    return wipe
+
+
+@pytest.fixture
+def tamper(execute):
+    """Execute SQL without the triggers."""
+
+    def tamper(sql: str) -> None:
+        names = ("update", "delete", "insert")
+        execute(*(f"DROP TRIGGER IF EXISTS adclient_ledger_{name}" for name in names), sql)
+
+    return tamper
+
+
+@pytest.fixture
+def locked(where, ledger):
+    """A block in which somebody else writes."""
+    admit(ledger, "of the past")
+
+    @contextmanager
+    def locked():
+        with closing(sqlite3.connect(where, check_same_thread=False)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            release = threading.Timer(20, connection.rollback)  # who waits for ever does not hang
+            release.start()
+            try:
+                yield
+            finally:
+                release.cancel()
+
+    return locked
