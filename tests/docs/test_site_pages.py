@@ -9,7 +9,7 @@ from pathlib import Path
 from cases import each_case
 
 import adclient
-from adclient import AdClient, AdClientError, AsyncAdClient, options
+from adclient import AdClient, AsyncAdClient, options
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -36,21 +36,6 @@ def test_home_page_installs_from_the_repository() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     install = f"```sh\npip install git+{project['urls']['Homepage']}\n```"
     assert install in (DOCS / "index.md").read_text("utf-8")
-
-
-def error_tree(cls: type, depth: int = 0) -> Iterator[tuple[int, str, str]]:
-    builtin = [base.__name__ for base in cls.__bases__ if base.__module__ == "builtins"]
-    yield depth, cls.__name__, "" if builtin in ([], ["Exception"]) else builtin[0]
-    for each in cls.__subclasses__():
-        # Those of two families are listed below `OutcomeUnknown`, the first.
-        if each.__module__ == "adclient.errors" and each.__bases__[0] is cls:
-            yield from error_tree(each, depth + 1)
-
-
-def test_error_tree_is_that_of_the_classes() -> None:
-    line = re.compile(r"^( *)- \[`(\w+)`\]\(\S+\)(?:, also an? `(\w+)`)?$", re.MULTILINE)
-    shown = [(len(indent) // 4, *names) for indent, *names in line.findall(REFERENCE["errors.md"])]
-    assert shown == list(error_tree(AdClientError))
 
 
 ROW = re.compile(r"^\| `([a-z_]+)`( \*)? \| (.+?) \| .+ \|$", re.MULTILINE)

@@ -54,84 +54,11 @@ SERVICES = {
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_blocks_run_and_print_what_is_shown(
-    page: Path, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+def test_blocks_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     run_page(page, tmp_path, FakeAdService(**SERVICES.get(page.name, {})))
-    if (
-        pytestconfig.getoption("seeds") > 1
-    ):  # as on the next day: the files are there, and the fake has forgotten its drafts
-        run_page(page, tmp_path, FakeAdService(**SERVICES.get(page.name, {})))
 
 
-def run(text: str, folder: Path) -> None:
-    page = folder / "page.md"
-    page.write_text(text, "utf-8")
-    run_page(page, folder, FakeAdService())
-
-
-def test_blocks_share_names_files_and_exported_variables(tmp_path: Path) -> None:
-    run(
-        """
-```toml
-# settings/mine.toml
-name = "mine"
-```
-
-```sh
-export NAME=spring
-cat settings/mine.toml >copy.toml
-```
-
-```python
-import os
-
-name = os.environ["NAME"]
-```
-
-```python
-with open("copy.toml") as file:
-    print(name, len(list(file)))
-```
-
-```text
-spring 2
-```
-""",
-        tmp_path,
-    )
-
-
-def test_reader_approves_a_draft_between_two_blocks(tmp_path: Path) -> None:
-    run(
-        """
-```python
-from adclient import AdClient
-
-client = AdClient("https://ads.example.com")
-campaign = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-client.beta.pause_campaign(**campaign)
-print(client.beta.list_campaigns(**campaign).data[0].status)
-```
-
-```text
-ENABLED
-```
-
-<!-- approve draft_35ea -->
-
-```python
-print(client.beta.list_campaigns(**campaign).data[0].status)
-```
-
-```text
-PAUSED
-```
-""",
-        tmp_path,
-    )
-
-
+# Else the test above could pass whatever a page contains.
 @each_case(
     ("text", "failure"),
     [
@@ -141,14 +68,11 @@ PAUSED
         ("\n```python\ndef test_it():\n    assert 1 == 2\n```", r"test_line_2\.py:2: "),
         ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
         ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
-        ('<!-- skip: next "tests/none.py" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left to"),
-        ("<!-- approve draft_0 -->", "draft_0"),
-        (
-            '<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```',
-            "line 3, .*\nit is left to",
-        ),
+        ('<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left"),
     ],
 )
 def test_block_that_is_wrong_fails(tmp_path: Path, text: str, failure: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text, "utf-8")
     with pytest.raises(Exception, match=failure):
-        run(text, tmp_path)
+        run_page(page, tmp_path, FakeAdService())

@@ -14,7 +14,6 @@ import typing
 from collections.abc import Callable, Iterator
 
 import attrs
-import pytest
 from cases import each_case
 
 import adclient
@@ -38,10 +37,8 @@ NAMESPACES = [
 # Users do not make these themselves.
 NOT_CONSTRUCTED = {
     *NAMESPACES,
-    *(getattr(adclient, name) for name in ("AsyncListing", "ItemIterator", "PageIterator")),
-    *(getattr(adclient, name) for name in ("AsyncItemIterator", "AsyncPageIterator")),
-    *(getattr(adclient, name) for name in ("AccountIterator", "AsyncAccountIterator")),
-    *(getattr(adclient, name) for name in ("AccountRead", "AsyncAccountRead")),
+    *(getattr(adclient, name) for name in adclient.__all__ if name.endswith("Iterator")),
+    *(adclient.AsyncListing, adclient.AccountRead, adclient.AsyncAccountRead),
     *(adclient.AdClientError, adclient.Ledger, testing.Dashboard, testing.Faults),
 }
 
@@ -129,17 +126,6 @@ def test_docstring_is_well_formed(documented) -> None:
         assert ":" not in line, "what is before a colon would be the type"
 
 
-@each_case("function", FUNCTIONS)
-def test_function_documents_its_parameters_and_its_result(function) -> None:
-    doc = doc_of(function)
-    assert entries_of(doc, "Args") == parameters_of(function)
-    returns = inspect.signature(function).return_annotation not in (None, "None")
-    assert ("Returns" in sections_of(doc)) is returns
-
-
-# What is raised.
-
-
 def raised_by(function: Callable[..., object]) -> set[type[BaseException]]:
     """The errors that the code of a function raises by name."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -151,31 +137,24 @@ def raised_by(function: Callable[..., object]) -> set[type[BaseException]]:
     return {it for it in classes if inspect.isclass(it) and issubclass(it, BaseException)}
 
 
-def check_raises(doc: str, raised: set[type[BaseException]]) -> None:
+@each_case("function", FUNCTIONS)
+def test_function_documents_its_parameters_its_result_and_its_errors(function) -> None:
+    doc = doc_of(function)
+    assert entries_of(doc, "Args") == parameters_of(function)
+    returns = inspect.signature(function).return_annotation not in (None, "None")
+    assert ("Returns" in sections_of(doc)) is returns
     documented = set(entries_of(doc, "Raises"))
-    for cls in raised:
+    for cls in raised_by(function):
         assert documented & {base.__name__ for base in cls.__mro__}, f"{cls.__name__}"
     known = vars(builtins) | vars(errors) | vars(conform) | vars(doctor) | vars(testing)
     assert documented <= known.keys()
 
 
-@each_case("function", FUNCTIONS)
-def test_function_documents_the_errors_that_it_raises(function) -> None:
-    check_raises(doc_of(function), raised_by(function))
-
-
-# Classes.
-
-
 @each_case("cls", CLASSES)
-def test_class_documents_its_constructor(cls) -> None:
+def test_class_documents_its_constructor_and_its_attributes(cls) -> None:
     maker = vars(cls).get("__init__")
     is_written = maker is not None and not attrs.has(cls) and cls not in NOT_CONSTRUCTED
     assert entries_of(doc_of(cls), "Args") == (parameters_of(maker) if is_written else [])
-
-
-@each_case("cls", CLASSES)
-def test_class_documents_its_attributes(cls) -> None:
     bases = [base for base in cls.__mro__ if ours(base)]
     documented = {name for base in bases for name in entries_of(doc_of(base), "Attributes")}
     expected = set(vars(cls).get("__annotations__", {}))
@@ -185,9 +164,6 @@ def test_class_documents_its_attributes(cls) -> None:
     makers = [vars(base)["__init__"] for base in bases if "__init__" in vars(base)]
     assigned = {name for maker in makers for name in maker.__code__.co_names}
     assert documented <= expected | set(dir(cls)) | assigned, "invented"
-
-
-# The interface.
 
 
 @each_case("operation", OPERATIONS)
@@ -201,28 +177,21 @@ def test_method_names_its_endpoint(operation) -> None:
             assert "waits for approval; nothing is changed" in " ".join(doc.split())
 
 
-# Examples.
-
-
-@each_case("documented", [*CLASSES, *filter(inspect.isfunction, named())])
-def test_there_is_an_example(documented) -> None:
-    # An error, or a kind of item, that adds nothing to its base needs no example of its own.
-    bases = [base for base in getattr(documented, "__mro__", [documented]) if base is not object]
-    assert ">>> " in examples_in(*bases)
-
-
-@each_case("cls", CLASSES)
-def test_there_is_an_example_of_each_member(cls) -> None:
-    for name, member in members(cls):
-        function = function_of(member) or member
-        if callable(function) or isinstance(function, property):
-            shown = examples_in(function, *cls.__mro__)
-            assert re.search(rf"\.{name}\b", shown), f"no example shows {name}"
-
-
 def examples_in(*documented: object) -> str:
     docs = [inspect.cleandoc(it.__doc__ or "") for it in documented if ours(it)]
     return "".join(sections_of(doc).get("Examples", "") for doc in docs)
+
+
+@each_case("documented", [*CLASSES, *filter(inspect.isfunction, named())])
+def test_there_is_an_example_of_it_and_of_each_member(documented) -> None:
+    # An error, or a kind of item, that adds nothing to its base needs no example of its own.
+    bases = [base for base in getattr(documented, "__mro__", [documented]) if base is not object]
+    assert ">>> " in examples_in(*bases)
+    for name, member in members(documented) if inspect.isclass(documented) else ():
+        function = function_of(member) or member
+        if callable(function) or isinstance(function, property):
+            shown = examples_in(function, *bases)
+            assert re.search(rf"\.{name}\b", shown), f"no example shows {name}"
 
 
 def name_of(documented: object) -> str:
@@ -238,13 +207,16 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+CHECKER = doctest.OutputChecker()
+
+
+@each_case("name", EXAMPLES)
 def test_example_runs(name, monkeypatch, tmp_path) -> None:
     """As in a console that supports `await`."""
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
-    monkeypatch.chdir(tmp_path)  # where an example may write a file
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / name)  # where an example may write a file
     names: dict[str, object] = {}
-    checker = doctest.OutputChecker()
     with asyncio.Runner() as runner:
         for example in doctest.DocTestParser().get_examples(EXAMPLES[name]):
             flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -253,6 +225,5 @@ def test_example_runs(name, monkeypatch, tmp_path) -> None:
                 result = eval(code, names)
                 if code.co_flags & inspect.CO_COROUTINE:
                     runner.run(result)
-            output = printed.getvalue()
-            is_right = checker.check_output(example.want, output, doctest.ELLIPSIS)
-            assert is_right, (example.source, output)
+            shown = example.want, printed.getvalue()
+            assert CHECKER.check_output(*shown, doctest.ELLIPSIS), (example.source, shown)

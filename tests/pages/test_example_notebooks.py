@@ -15,10 +15,6 @@ PLAIN = {"text/plain", "text/html", "image/png"}
 MACHINE = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|usr|opt|Users)\b|site-packages|[A-Z]:\\\\")
 
 
-def test_there_are_four_notebooks() -> None:
-    assert [path.name[:3] for path in NOTEBOOKS] == ["01-", "02-", "03-", "04-"]
-
-
 @each_case("path", NOTEBOOKS)
 def test_notebook_is_complete_and_can_be_shown_anywhere(path: Path) -> None:
     text = path.read_text("utf-8")

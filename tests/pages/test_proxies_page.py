@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 import trustme
+from cases import each_case
+from pages import ROOT, blocks
 from raw_server import Connection, RawServer, answer_to, refusing_url
 
-from adclient import AdClient, ConnectionFailed, ConnectionLost, PermissionDenied
+from adclient import AdClient, ConnectionFailed, ConnectionLost
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "proxies-and-certificates.md").read_text(
-    "utf-8"
-)
-SETTINGS, SYSTEM, CONTEXT = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-FAILURES = re.findall(r"^\| `(.*?)` \| .* \| (yes|no) \|$", PAGE, re.MULTILINE)
+PAGE = ROOT / "docs" / "how-to" / "proxies-and-certificates.md"
+SETTINGS, SYSTEM, CONTEXT = (code for _, code in blocks(PAGE, "python"))
+ROW = re.compile(r"^\| `(.*?)` \| .* \| (yes|no) \|$", re.MULTILINE)
 URL = "https://ads.example.com"
 COMPANY, STRANGER = trustme.CA(), trustme.CA()
+OF_SERVICE = COMPANY.issue_cert("ads.example.com")
 OUTDATED = COMPANY.issue_cert("ads.example.com", not_after=datetime(2021, 1, 1, tzinfo=UTC))
 WITH_ROOT = COMPANY.issue_cert("ads.example.com")
 WITH_ROOT.private_key_and_cert_chain_pem = trustme.Blob(
@@ -29,16 +30,10 @@ WITH_ROOT.private_key_and_cert_chain_pem = trustme.Blob(
 class Tunnel:
     """A proxy that leads every tunnel to a service over TLS."""
 
-    def __init__(
-        self,
-        certificate: trustme.LeafCert | None = None,
-        *,
-        asks: bool = False,
-        answer: bytes = b"200 Connected",
-    ) -> None:
+    def __init__(self, certificate=OF_SERVICE, *, asks=False, answer=b"200 Connected") -> None:
         self._answer = answer
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        (certificate or COMPANY.issue_cert("ads.example.com")).configure_cert(self._context)
+        certificate.configure_cert(self._context)
         if asks:
             COMPANY.configure_trust(self._context)
             self._context.verify_mode = ssl.CERT_REQUIRED
@@ -119,11 +114,7 @@ def failing(text: str) -> tuple[Tunnel | None, bool, trustme.CA | None]:
     }[text]
 
 
-def test_page_lists_failures() -> None:
-    assert len(FAILURES) == 9
-
-
-@pytest.mark.parametrize(("text", "retried"), FAILURES)
+@each_case(("text", "retried"), ROW.findall(PAGE.read_text("utf-8")))
 def test_failure_is_reported_as_the_page_says(text, retried) -> None:
     tunnel, trusts, of_client = failing(text)
     context = ssl.create_default_context()
@@ -141,16 +132,3 @@ def test_failure_is_reported_as_the_page_says(text, retried) -> None:
             read(client)
     assert text.replace("127.0.0.1:3128", proxy.partition("//")[2]) in str(caught.value)
     assert caught.value.attempts == (2 if retried == "yes" else 1)
-
-
-def test_proxy_for_plain_http_answers_for_the_service() -> None:
-    def serve(connection: Connection) -> None:
-        if connection.read():
-            connection.send(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
-
-    with (
-        RawServer(serve) as proxy,
-        AdClient("http://ads.example.com", proxy=proxy.url) as client,
-        pytest.raises(PermissionDenied),
-    ):
-        read(client)

@@ -1,19 +1,17 @@
 """The process pool of the page on web frameworks works; tests/acceptance runs a server."""
 
 import os
-import re
 import subprocess
 import sys
 from multiprocessing import get_all_start_methods
-from pathlib import Path
 
 import pytest
+from pages import ROOT, blocks
 
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "web-frameworks.md").read_text("utf-8")
-*_, POOL = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+*_, (_, POOL) = blocks(ROOT / "docs" / "how-to" / "web-frameworks.md", "python")
 
 
 @pytest.mark.parametrize("method", sorted({"spawn", "fork"} & {*get_all_start_methods()}))

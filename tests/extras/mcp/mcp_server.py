@@ -1,13 +1,16 @@
 """The MCP server of a fake service, over standard input and output: `python mcp_server.py`."""
 
 import sys
+from pathlib import Path
 
 import anyio
-from memory_ledger import MemoryLedger
 
 from adclient import Policy
 from adclient.mcp import serve
 from adclient.testing import FakeAdService
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
+from memory_ledger import MemoryLedger
 
 
 async def main() -> None:

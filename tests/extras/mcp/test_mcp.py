@@ -2,44 +2,37 @@
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 
 import anyio
 import httpx
+import mcp
+import mcp_types as types
 import pytest
 from cases import each_case
 from clients import SECRET
 from memory_ledger import MemoryLedger
 
 from adclient import AsyncAdClient, ConfigurationError, Policy, SQLiteLedger, tools
+from adclient.mcp import build_server, serve
 from adclient.testing import FakeAdService
-
-mcp = pytest.importorskip("mcp")
-types = pytest.importorskip("mcp_types")
-
-from adclient.mcp import build_server, serve  # noqa: E402 (it needs the SDK)
 
 URL = "https://ads.example.com"
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+TOOL = {"name", "description", "input_schema"}
 SCRIPT = Path(__file__).parent / "mcp_server.py"
-
-
 # As in the specification of MCP.
 READ = {"read_only_hint": True, "open_world_hint": True}
-WRITE = {
-    "read_only_hint": False,
-    "destructive_hint": False,
-    "open_world_hint": True,
-}
+WRITE = {"read_only_hint": False, "destructive_hint": False, "open_world_hint": True}
 
 
 def in_memory(client, mode="auto", **options):
     return mcp.Client(build_server(client, **options), mode=mode)
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(("mode", "backend"), [("auto", "asyncio"), ("legacy", "trio")])
 def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
     fake = FakeAdService()
     policy = Policy(accounts=["account_a91f", "account_b204"], drafts_per_day=5)
@@ -48,12 +41,8 @@ def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
     async def scenario() -> None:
         async with in_memory(recorded, mode, writes=True) as client:
             listed = (await client.list_tools()).tools
-            expected = tools(recorded.with_options(actor="any"), writes=True)
-            shown = [
-                {"name": t.name, "description": t.description, "input_schema": t.input_schema}
-                for t in listed
-            ]
-            assert shown == expected
+            shown = [tool.model_dump(include=TOOL) for tool in listed]
+            assert shown == tools(recorded.with_options(actor="any"), writes=True)
             for tool in listed:
                 hints = tool.annotations.model_dump(exclude_none=True)
                 assert hints == (READ if "until a human" not in tool.description else WRITE)
@@ -71,22 +60,17 @@ def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
     ledger = MemoryLedger()
-    names = {
-        "claude-code": "claude-code",
-        " \u200b\n": "\\u200b\\n",
-        "": "unnamed",
-        "x" * 99: "x" * 59 + "…",
-    }
+    names = {"claude-code": "claude-code", " \u200b\n": "\\u200b\\n", "": "unnamed"}
+    names["x" * 99] = "x" * 59 + "…"
 
     async def scenario() -> None:
         options = {"policy": Policy(drafts_per_day=9), "ledger": ledger}
         client = FakeAdService().async_client(**options)
         callers = [(client, name) for name in names]
         for caller, name in [*callers, (client.with_options(actor="kim"), "claude-code")]:
-            server, info = build_server(caller, writes=True), {"name": name, "version": "1"}
-            async with mcp.Client(
-                server, mode=mode, client_info=types.Implementation(**info)
-            ) as it:
+            info = types.Implementation(name=name, version="1")
+            server = build_server(caller, writes=True)
+            async with mcp.Client(server, mode=mode, client_info=info) as it:
                 assert not (await it.call_tool("beta_pause_campaign", IDS)).is_error
 
     anyio.run(scenario)
@@ -96,7 +80,6 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
 @each_case(
     "options",
     [
-        {},
         {"policy": Policy(accounts=["a"])},
         {"ledger": MemoryLedger()},
         {"policy": Policy(account={"a": Policy()}), "ledger": MemoryLedger()},  # without a rule
@@ -105,21 +88,16 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
 def test_writes_need_a_policy_and_a_ledger(options) -> None:
     with pytest.raises(ConfigurationError, match="writes need a client with policy="):
         build_server(AsyncAdClient(URL, **options), writes=True)
-
-
-def test_sync_client_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="client must be a AsyncAdClient, not AdClient"):
         build_server(FakeAdService().client())
 
 
-@pytest.mark.parametrize("error", [RuntimeError(SECRET), LookupError("x")])
-def test_error_of_the_callers_own_function_is_a_result_without_its_text(error, caplog) -> None:
+def test_error_of_the_callers_own_function_is_a_result_without_its_text(caplog) -> None:
     def token() -> str:
-        raise error
+        raise RuntimeError(SECRET)
 
     async def scenario() -> None:
-        service = FakeAdService()
-        client = AsyncAdClient(URL, token=token, transport=service.transport)
+        client = AsyncAdClient(URL, token=token, transport=FakeAdService().transport)
         async with in_memory(client) as connected:
             result = await connected.call_tool("gamma_list_ads", {"account_id": "a"})
         assert result.is_error
@@ -127,7 +105,7 @@ def test_error_of_the_callers_own_function_is_a_result_without_its_text(error, c
         assert result.structured_content == {
             "summary": "The call failed: do not call again, and ask a human, who finds the reason "
             "in the log.",
-            "error": type(error).__name__,
+            "error": "RuntimeError",
             "outcome_unknown": True,
         }
 
@@ -154,7 +132,8 @@ def test_cancelled_write_is_unknown_in_the_ledger(mode) -> None:
         ):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(connected.call_tool, "beta_pause_campaign", IDS)
-                await is_sent.wait()
+                with anyio.fail_after(30):
+                    await is_sent.wait()
                 tasks.cancel_scope.cancel()
             assert await anyio.to_thread.run_sync(ledger.has_ended.wait, 10)
             is_over.set()
@@ -169,25 +148,28 @@ def test_serve_ends_with_standard_input(monkeypatch) -> None:
     anyio.run(serve, FakeAdService().async_client())
 
 
-@pytest.mark.parametrize("flags", [[], ["--writes"]], ids=["reads", "writes"])
-def test_server_over_standard_streams(flags) -> None:
-    command = mcp.StdioServerParameters(
-        command=sys.executable, args=["-W", "error", str(SCRIPT), *flags]
-    )
+def test_server_over_standard_streams() -> None:
+    async def scenario(flags: list[str]) -> None:
+        command = mcp.StdioServerParameters(
+            command=sys.executable, args=["-W", "error", str(SCRIPT), *flags], env={**os.environ}
+        )
+        async with mcp.Client(mcp.stdio_client(command)) as client:
+            listed = (await client.list_tools()).tools
+            expected = tools(FakeAdService().client(), writes=bool(flags))
+            assert {tool.name for tool in listed} == {tool["name"] for tool in expected}
+            assert all("account_id" not in tool.input_schema["properties"] for tool in listed)
+            campaign = {"campaign_id": IDS["campaign_id"]}
+            result = await client.call_tool("beta_pause_campaign", campaign)
+            assert result.is_error is not bool(flags)
+            listing = await client.call_tool("beta_list_campaigns")
+            assert listing.content[0].text.startswith("20 items; for more")
+            other = await client.call_tool("gamma_list_ads", {"account_id": "account_c3d8"})
+            assert other.structured_content["error"] == "PolicyRefused"
 
-    async def scenario() -> None:
-        with anyio.fail_after(30):
-            async with mcp.Client(mcp.stdio_client(command)) as client:
-                listed = (await client.list_tools()).tools
-                expected = tools(FakeAdService().client(), writes=bool(flags))
-                assert {tool.name for tool in listed} == {tool["name"] for tool in expected}
-                assert all("account_id" not in tool.input_schema["properties"] for tool in listed)
-                campaign = {"campaign_id": IDS["campaign_id"]}
-                result = await client.call_tool("beta_pause_campaign", campaign)
-                assert result.is_error is not bool(flags)
-                listing = await client.call_tool("beta_list_campaigns")
-                assert listing.content[0].text.startswith("20 items; for more")
-                other = await client.call_tool("gamma_list_ads", {"account_id": "account_c3d8"})
-                assert other.structured_content["error"] == "PolicyRefused"
+    async def both() -> None:
+        with anyio.fail_after(50):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(scenario, [])
+                tasks.start_soon(scenario, ["--writes"])
 
-    anyio.run(scenario)
+    anyio.run(both)
