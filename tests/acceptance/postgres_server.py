@@ -1,6 +1,5 @@
 """A PostgreSQL server of Debian's package, and databases on it."""
 
-import itertools
 import os
 import shutil
 import socket
@@ -13,7 +12,17 @@ import psycopg
 import pytest
 
 PASSWORD = "hunter2-s3cret"
-NUMBERS = itertools.count()
+# A database of its own for each test would be 300 files.
+EMPTY = (
+    """
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND datname = current_database()
+    """,
+    "DROP SCHEMA public CASCADE",
+    "CREATE SCHEMA public",
+    "GRANT USAGE ON SCHEMA public TO PUBLIC",
+    "ALTER DATABASE ads RESET ALL",
+)
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +49,11 @@ def server() -> Iterator[str]:
     run("initdb", "-U", "ads", "-E", "UTF8", "-A", "scram-sha-256", f"--pwfile={folder}/password")
     settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
     run("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{settings} -c fsync=off")
+    url = f"postgresql://ads:{PASSWORD}@127.0.0.1:{port}"
     try:
-        yield f"postgresql://ads:{PASSWORD}@127.0.0.1:{port}"
+        with psycopg.connect(f"{url}/postgres", autocommit=True) as connection:
+            connection.execute("CREATE DATABASE ads")
+        yield url
     finally:
         run("pg_ctl", "stop", "-m", "immediate")
         shutil.rmtree(folder)
@@ -49,8 +61,8 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def where(server) -> str:
-    """The URL of a new database."""
-    name = f"test_{next(NUMBERS)}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"{server}/{name}"
+    """The URL of an empty database, to which nobody is connected."""
+    with psycopg.connect(f"{server}/ads", autocommit=True) as connection:
+        for statement in EMPTY:
+            connection.execute(statement)
+    return f"{server}/ads"

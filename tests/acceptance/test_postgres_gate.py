@@ -1,5 +1,6 @@
 """A gate that processes share, in PostgreSQL."""
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,12 +9,10 @@ import pytest
 from gate_tests import *  # noqa: F403
 from postgres_server import PASSWORD
 
-import adclient
 from adclient import (
     AdClient,
     CallTimeout,
     LedgerError,
-    LedgerWarning,
     RateLimited,
     SharedGate,
 )
@@ -47,12 +46,6 @@ def read(client: AdClient) -> None:
     client.beta.list_campaigns(account_id="account_b204")
 
 
-def test_gate_has_a_table_of_its_own_that_is_not_logged(gate, execute) -> None:
-    read(FakeAdService().client(gate=gate))
-    tables = execute("SELECT relname, relpersistence FROM pg_class WHERE relname LIKE 'adclient%'")
-    assert sorted(tables) == [("adclient_gate", "u"), ("adclient_gate_pkey", "u")]
-
-
 @pytest.mark.parametrize("loss", [DISCONNECT, "DROP TABLE adclient_gate"])
 def test_lost_connection_or_table_is_replaced(gate, execute, loss) -> None:
     client = FakeAdService().client(gate=gate)
@@ -74,6 +67,24 @@ def test_locked_table_takes_no_longer_than_the_call(where, rate) -> None:
         with pytest.raises(CallTimeout):
             read(client.with_options(timeout=1e-6))
     read(client)
+
+
+def test_child_of_a_fork_leaves_the_connection_and_the_lock_of_its_parent_alone(
+    gate, monkeypatch
+) -> None:
+    client, database = FakeAdService().client(gate=gate, timeout=5), gate._database
+    read(client)
+    parents = database._connection
+    database._lock.acquire()  # as another thread of the parent might have
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a child that is forked now
+    read(client)
+    childs = database._connection
+    assert childs is not parents
+    monkeypatch.undo()
+    read(client)
+    assert not parents.closed
+    for connection in (parents, childs):
+        connection.close()
 
 
 def test_thread_waits_for_the_connection_no_longer_than_its_call(gate, where) -> None:
@@ -120,15 +131,3 @@ def test_server_that_is_gone_is_an_error_without_the_password(where) -> None:
     assert PASSWORD not in f"{refused.value} {vars(refused.value)}"
     assert refused.value.__cause__ is None
     assert len(fake.requests) == 0
-
-
-def test_pause_that_cannot_be_recorded_is_a_warning(gate, execute) -> None:
-    fake = FakeAdService()
-    fake.faults.add(Fault.status(429, headers={"retry-after": "60"}))
-    break_it = "ALTER TABLE adclient_gate RENAME COLUMN turn_at TO other"
-    hooks = adclient.Hooks(on_request=lambda event: execute(break_it))
-    with (
-        pytest.warns(LedgerWarning, match="could not record a pause of 60 s: .*turn_at"),
-        pytest.raises(RateLimited),
-    ):
-        read(fake.client(gate=gate, hooks=hooks))

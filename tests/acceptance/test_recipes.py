@@ -1,4 +1,4 @@
-"""The recipes that need DuckDB, matplotlib or FastAPI."""
+"""The recipes that need DuckDB, matplotlib or FastAPI, and other code that needs more."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ import duckdb
 import httpx
 import pytest
 from matplotlib.figure import Figure
-from pages import ROOT, blocks, run_page
+from pages import PAGES, ROOT, blocks, run_page
 from pyarrow import dataset
 
 from adclient.testing import FakeAdService
@@ -19,6 +19,14 @@ from adclient.testing.server import serving
 
 HERE = Path(__file__).relative_to(ROOT).as_posix()
 RECIPES = ROOT / "docs" / "recipes"
+
+
+BLOCKS = f"{HERE}::test_code_of_pages_prints_what_is_shown"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCKS in page.read_text("utf-8")])
+def test_code_of_pages_prints_what_is_shown(page: Path, tmp_path: Path) -> None:
+    run_page(page, tmp_path, FakeAdService(), runner=BLOCKS)
 
 
 def test_waste_is_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,15 +13,6 @@ from selenium import webdriver
 
 
 class Host(SimpleHTTPRequestHandler):
-    """A host that has a page for addresses that do not exist."""
-
-    def send_error(self, code: int, *_: object) -> None:
-        body = (SITE / f"{code}.html").read_bytes()
-        self.send_response(code)
-        self.send_header("content-type", "text/html")
-        self.end_headers()
-        self.wfile.write(body)
-
     def log_message(self, *_: object) -> None:
         """Print nothing."""
 

@@ -23,6 +23,11 @@ SHARE = 0.01
 LOST = Fault.dropped(taken=True)
 SOON = {"Retry-After": "0.05"}
 
+IN_BODY = (
+    "cut stalled wrong_length broken_gzip not_json not_utf8 wrong_shape error_object "
+    "duplicate_keys wrong_content_type"
+)
+IN_PAGE = "same_next foreign_next next_missing page_missing data_null"
 FAULTS = [
     Fault.refused(),
     Fault.dropped(),
@@ -40,21 +45,8 @@ FAULTS = [
     Fault.redirect(status=302),
     Fault.redirect(status=307),
     Fault.response(b"", status=201),
-    Fault.in_body("cut"),
-    Fault.in_body("stalled"),
-    Fault.in_body("wrong_length"),
-    Fault.in_body("broken_gzip"),
-    Fault.in_body("not_json"),
-    Fault.in_body("not_utf8"),
-    Fault.in_body("wrong_shape"),
-    Fault.in_body("error_object"),
-    Fault.in_body("duplicate_keys"),
-    Fault.in_body("wrong_content_type"),
-    Fault.in_page("same_next"),
-    Fault.in_page("foreign_next"),
-    Fault.in_page("next_missing"),
-    Fault.in_page("page_missing"),
-    Fault.in_page("data_null"),
+    *map(Fault.in_body, IN_BODY.split()),
+    *map(Fault.in_page, IN_PAGE.split()),
 ]
 
 

@@ -1,14 +1,16 @@
 """The traffic of the soak test: threads, asyncio and trio concurrently, with interruptions."""
 
 import asyncio
-import math
+import inspect
+import json
 import random
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import product
 from operator import attrgetter
 from threading import Lock, Thread
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import anyio
 import attrs
@@ -20,59 +22,41 @@ from soak_server import CALLER, KEYED
 from adclient import AdClient, AsyncAdClient, RetryPolicy
 from adclient.testing import FakeAdService
 
-C = TypeVar("C", AdClient, AsyncAdClient)
-
 RETRY = RetryPolicy(max_retries=3, backoff_first=0.02, backoff_longest=0.2)
 LONGEST_TIMEOUT = 10.0
 MOST_TRIES = 20
 
-WRITES: dict[str, Callable[[int], dict[str, Any]]] = {
-    "alpha.update_campaign_targeting": lambda n: {
-        "account_id": "account_a91f",
-        "campaign_id": "campaign_4c10",
-        "targeting": {"note": n},
-    },
-    "alpha.update_campaign_budget": lambda n: {
-        "account_id": "account_a91f",
-        "campaign_id": "campaign_4c10",
-        "daily_budget": 200 + n % 800,
-    },
-    "alpha.update_creative": lambda n: {
-        "account_id": "account_a91f",
-        "creative_id": "creative_2f70",
-        "fields": {"headline": f"Soak {n}"},
-    },
-    "beta.create_video_campaign": lambda n: {
-        "account_id": "account_b204",
-        "fields": {"name": f"Soak {n}"},
-    },
-    "beta.pause_campaign": lambda _: {
-        "account_id": "account_b204",
-        "campaign_id": "campaign_57a7",
-    },
-    "gamma.create_image_campaign": lambda n: {
-        "account_id": "account_c3d8",
-        "fields": {"name": f"Soak {n}", "ad": {"name": "Leaf"}},
-    },
-    "gamma.create_dco_ad": lambda n: {
-        "account_id": "account_c3d8",
-        "fields": {"name": f"Soak {n}"},
-    },
-    "delta.update_keyword": lambda n: {
-        "account_id": "account_d118",
-        "keywords": [f"soak {n}"],
-    },
-    "delta.remove_auto_search_themes": lambda _: {"account_id": "account_d118"},
+ACCOUNTS = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
+CAMPAIGN = {"campaign_id": "campaign_4c10"}
+# The arguments of each call beside the account; # is its number.
+WRITES: dict[str, dict[str, Any]] = {
+    "alpha.update_campaign_targeting": {**CAMPAIGN, "targeting": {"note": "#"}},
+    "alpha.update_campaign_budget": CAMPAIGN,
+    "alpha.update_creative": {"creative_id": "creative_2f70", "fields": {"headline": "#"}},
+    "beta.create_video_campaign": {"fields": {"name": "#"}},
+    "beta.pause_campaign": {"campaign_id": "campaign_57a7"},
+    "gamma.create_image_campaign": {"fields": {"name": "#", "ad": {"name": "Leaf"}}},
+    "gamma.create_dco_ad": {"fields": {"name": "#"}},
+    "delta.update_keyword": {"keywords": ["#"]},
+    "delta.remove_auto_search_themes": {},
 }
 READS: dict[str, dict[str, Any]] = {
-    "alpha.explain_objectives": {"account_id": "account_a91f"},
-    "beta.list_campaigns": {"account_id": "account_b204", "date_range": "LAST_30_DAYS"},
-    "beta.detect_creative_fatigue": {"account_id": "account_b204"},
-    "gamma.search_targeting": {"account_id": "account_c3d8", "targeting": {}},
-    "gamma.list_ads": {"account_id": "account_c3d8"},
-    "delta.analyze_wasted_spend": {"account_id": "account_d118"},
-    "delta.infer_business_profile": {"account_id": "account_d118"},
+    "alpha.explain_objectives": {},
+    "beta.list_campaigns": {"date_range": "LAST_30_DAYS"},
+    "beta.detect_creative_fatigue": {},
+    "gamma.search_targeting": {"targeting": {}},
+    "gamma.list_ads": {},
+    "delta.analyze_wasted_spend": {},
+    "delta.infer_business_profile": {},
 }
+
+
+def arguments(operation: str, caller: int) -> dict[str, Any]:
+    """The arguments of a call, which tell a write from those of the other callers."""
+    given = json.dumps((WRITES | READS)[operation]).replace("#", f"Soak {caller}")
+    account = f"account_{ACCOUNTS[operation.partition('.')[0]]}"
+    budget = {"daily_budget": 200 + caller % 800} if operation.endswith("budget") else {}
+    return {"account_id": account, **json.loads(given), **budget}
 
 
 @attrs.frozen(kw_only=True)
@@ -92,8 +76,7 @@ class Plan:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        made = WRITES.get(self.operation)
-        return READS[self.operation] if made is None else made(self.caller)
+        return arguments(self.operation, self.caller)
 
 
 def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
@@ -110,15 +93,15 @@ def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
         )
 
 
-class Current(Generic[C]):
+class Current:
     """The client that all workers of a kind share; it may be replaced while in use."""
 
-    def __init__(self, make: Callable[[], C]) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._lock = Lock()
-        self.client: C = make()
+        self.client = make()
 
-    def renew(self) -> C:
+    def renew(self) -> Any:
         """Replace the client; the caller closes the returned old one."""
         with self._lock:
             old, self.client = self.client, self._make()
@@ -147,120 +130,107 @@ class Traffic:
     @whole.default
     def _whole(self) -> dict[str, list[str]]:
         client = FakeAdService(seed=self.seed).client()
-        reads = {name: attrgetter(name)(client)(**READS[name]) for name in READS}
+        reads = {name: attrgetter(name)(client)(**arguments(name, 0)) for name in READS}
         return {name: [item.id for item in page] for name, page in reads.items()}
 
     def run(self, callers: range, workers: int) -> None:
         """Make the calls in threads, asyncio and trio, with and without an httpx client."""
-        kinds: list[Callable[[range, int], None]] = [
-            self._threads,
-            partial(anyio.run, self._tasks, backend="asyncio"),
-            partial(anyio.run, self._tasks, backend="trio"),
-            self._threads_over_httpx,
-            partial(anyio.run, self._tasks_over_httpx, backend="asyncio"),
-            partial(anyio.run, self._tasks_over_httpx, backend="trio"),
-        ]
+        kinds = list(product((None, "asyncio", "trio"), (False, True)))
         share = -(-len(callers) // len(kinds))
+        parts = [callers[number * share : (number + 1) * share] for number in range(len(kinds))]
         _at_once(
-            partial(kind, callers[number * share : (number + 1) * share], workers)
-            for number, kind in enumerate(kinds)
+            partial(self._run, part, workers, *kind)
+            for part, kind in zip(parts, kinds, strict=True)
         )
 
-    def _options(self) -> dict[str, Any]:
-        return {"retry": RETRY, "conventions": KEYED if self.keyed else None}
+    def _run(self, callers: range, workers: int, backend: str | None, over_httpx: bool) -> None:
+        client, of_httpx = (AdClient, httpx.Client)
+        if backend is not None:
+            client, of_httpx = (AsyncAdClient, httpx.AsyncClient)
+        theirs = of_httpx(verify=False) if over_httpx else None
+        conventions = KEYED if self.keyed else None
+        options = {"retry": RETRY, "conventions": conventions, "max_concurrency": workers}
+        current = Current(partial(client, self.url, http_client=theirs, **options))
+        shares = [callers[number::workers] for number in range(workers)]
+        if backend is None:
+            _at_once(partial(_without_a_loop, self._work, current, share) for share in shares)
+            _without_a_loop(_close, current.client, theirs)
+        else:
+            anyio.run(self._tasks, current, shares, theirs, backend=backend)
 
-    def _threads_over_httpx(self, callers: range, workers: int) -> None:
-        with httpx.Client(verify=False) as theirs:
-            self._threads(callers, workers, http_client=theirs)
-
-    def _threads(self, callers: range, workers: int, **given: Any) -> None:
-        make = partial(AdClient, self.url, **self._options(), max_concurrency=workers, **given)
-        current = Current(make)
-        _at_once(partial(self._work, current, callers[n::workers]) for n in range(workers))
-        current.client.close()
-
-    def _work(self, current: Current[AdClient], callers: range) -> None:
-        for plan in plans(f"{self.seed}:{callers}", callers, self.timeout):
-            if plan.renews_client:
-                current.renew().close()
-            if plan.is_write:
-                self._stage(current, plan)
-            else:
-                self._read(current, plan)
-
-    def _stage(self, current: Current[AdClient], plan: Plan) -> None:
-        key, timeout = None, plan.timeout
-        for _ in range(MOST_TRIES if self.keyed else 1):
-            with self.books.write(plan.caller) as said:
-                said.answer = current.method(plan, key, timeout)(**plan.arguments)
-            if said.answer is not None:
-                return
-            key, timeout = said.key or key, min(2 * timeout, LONGEST_TIMEOUT)
-
-    def _read(self, current: Current[AdClient], plan: Plan) -> None:
-        with self.books.read(plan.caller, self.whole[plan.operation][: plan.limit]) as said:
-            page = current.method(plan, None, plan.timeout)(**plan.arguments)
-            said.answer = [item.id for item in page.collect(limit=plan.limit)]
-
-    async def _tasks_over_httpx(self, callers: range, workers: int) -> None:
-        async with httpx.AsyncClient(verify=False) as theirs:
-            await self._tasks(callers, workers, http_client=theirs)
-
-    async def _tasks(self, callers: range, workers: int, **given: Any) -> None:
-        make = partial(AsyncAdClient, self.url, **self._options(), max_concurrency=workers, **given)
-        current = Current(make)
+    async def _tasks(self, current: Current, shares: list[range], theirs: object) -> None:
         async with anyio.create_task_group() as group:
-            for number in range(workers):
-                group.start_soon(self._async_work, current, callers[number::workers])
-        await current.client.aclose()
+            for share in shares:
+                group.start_soon(self._work, current, share)
+        await _close(current.client, theirs)
 
-    async def _async_work(self, current: Current[AsyncAdClient], callers: range) -> None:
+    async def _work(self, current: Current, callers: range) -> None:
         for plan in plans(f"{self.seed}:{callers}", callers, self.timeout):
             if plan.renews_client:
-                await current.renew().aclose()
+                await _close(current.renew())
             if plan.is_write:
-                await self._async_stage(current, plan)
+                await self._stage(current, plan)
             else:
-                await self._async_read(current, plan)
+                await self._read(current, plan)
 
-    async def _async_stage(self, current: Current[AsyncAdClient], plan: Plan) -> None:
+    async def _stage(self, current: Current, plan: Plan) -> None:
+        timeout, cancelled_after = plan.timeout, _is_async(current) and plan.cancelled_after
         # A caller that cancels a call never learns the key that the library generated for it.
-        key = f"caller-{plan.caller}" if self.keyed and plan.cancelled_after else None
-        timeout, cancelled_after = plan.timeout, plan.cancelled_after
+        key = f"caller-{plan.caller}" if self.keyed and cancelled_after else None
         for _ in range(MOST_TRIES if self.keyed else 1):
             async with _cancelled(cancelled_after):
                 with self.books.write(plan.caller) as said:
-                    said.answer = await current.method(plan, key, timeout)(**plan.arguments)
+                    said.answer = await wait(current.method(plan, key, timeout)(**plan.arguments))
             if said.answer is not None:
                 return
             key, timeout = said.key or key, min(2 * timeout, LONGEST_TIMEOUT)
             cancelled_after = None
 
-    async def _async_read(self, current: Current[AsyncAdClient], plan: Plan) -> None:
-        async with _cancelled(plan.cancelled_after):
+    async def _read(self, current: Current, plan: Plan) -> None:
+        async with _cancelled(_is_async(current) and plan.cancelled_after):
             with self.books.read(plan.caller, self.whole[plan.operation][: plan.limit]) as said:
                 listing = current.method(plan, None, plan.timeout)(**plan.arguments)
-                said.answer = [item.id for item in await listing.collect(limit=plan.limit)]
+                said.answer = [item.id for item in await wait(listing.collect(limit=plan.limit))]
+
+
+def _is_async(current: Current) -> bool:
+    return isinstance(current.client, AsyncAdClient)
+
+
+async def _close(*clients: object) -> None:
+    for client in filter(None, clients):
+        await wait(client.aclose() if hasattr(client, "aclose") else client.close())
+
+
+def _without_a_loop(function: Callable[..., Coroutine[Any, Any, None]], *given: object) -> None:
+    """Run what calls only a sync client."""
+    with suppress(StopIteration):
+        function(*given).send(None)
 
 
 @asynccontextmanager
 async def _cancelled(after: float | None) -> AsyncGenerator[None]:
     """Cancel the body after some seconds: once, as asyncio does, or until it ends, as trio."""
-    if _is_asyncio():
+    if not after:
+        yield
+    elif _is_asyncio():
         with suppress(TimeoutError):
             async with asyncio.timeout(after):
                 yield
     else:
-        with anyio.move_on_after(math.inf if after is None else after):
+        with anyio.move_on_after(after):
             yield
 
 
 def _is_asyncio() -> bool:
     try:
-        asyncio.get_running_loop()
+        return bool(asyncio.get_running_loop())
     except RuntimeError:
         return False
-    return True
+
+
+async def wait(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
 
 
 def _at_once(work: Iterator[Callable[[], None]]) -> None:

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, TypedDict, assert_type
 
 import attrs
 import httpx
+import httpx2
 import pandas
 import polars
-import pyarrow
 
 from adclient import (
     JSON,
@@ -23,17 +22,12 @@ from adclient import (
     AdClientError,
     BusinessProfile,
     Campaign,
-    CreativeFatigue,
-    Diff,
     Draft,
     Hooks,
     Items,
-    Objective,
     Page,
     Request,
-    ResponseInfo,
     RetryPolicy,
-    TargetingOption,
     Token,
     WastedSpend,
     call_tool,
@@ -80,78 +74,42 @@ with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
     assert_type(call_tool(client, "gamma_list_ads", {"account_id": "a"}), dict[str, JSON])
 
 AdClient(token=lambda: Token("t0ken", expires_at=time.time() + 3600))
-AdClient(token=lambda: Token("t0ken", expires_at=datetime.now(UTC) + timedelta(hours=1)))
-assert_type(Token("t0ken").expires_at, float | None)
 AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
 AdClient(hooks=Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft)))
 AdClient(http_client=httpx.Client())
+AdClient(http_client=httpx2.Client())
 AdClient(transport=httpx.HTTPTransport())
+AdClient(transport=httpx2.HTTPTransport())
 
-# The nine that stage a draft.
+# Writes, with objects of several kinds.
 a = "account_1"
+budget = client.alpha.update_campaign_budget
 assert_type(client.alpha.update_creative(account_id=a, fields=Named("x")), Draft)
 assert_type(client.alpha.update_creative(account_id=a, fields=Fields(name="x")), Draft)
 assert_type(client.alpha.update_creative(account_id=a, fields=Model()), Draft)
-assert_type(
-    client.alpha.update_campaign_targeting(account_id=a, campaign_id="c", targeting=Geo(["x"])),
-    Draft,
-)
-assert_type(
-    client.alpha.update_campaign_budget(account_id=a, campaign_id="c", daily_budget=120), Draft
-)
-assert_type(
-    client.alpha.update_campaign_budget(
-        account_id=a, campaign_id="c", daily_budget=Decimal("0.10"), fields={"pacing": "EVEN"}
-    ),
-    Draft,
-)
-assert_type(client.beta.create_video_campaign(account_id=a, fields={"name": "x"}), Draft)
+assert_type(budget(account_id=a, campaign_id="c", daily_budget=Decimal("0.1")), Draft)
 assert_type(client.delta.update_keyword(account_id=a, keywords=("tent", "boot")), Draft)
 assert_type(client.gamma.create_dco_ad(account_id=a, ad_id="ad", fields={"a": {"b": [1]}}), Draft)
-assert_type(client.beta.pause_campaign(account_id=a, campaign_id="c"), Draft)
 draft = client.delta.remove_auto_search_themes(account_id=a)
 assert_type(draft, Draft)
-assert_type(draft.diff, Diff)
 assert_type(draft.diff.before, JSON)
-assert_type(draft.diff.percent, float | None)
-assert_type(draft.draft_id, str)
-assert_type(draft.response, ResponseInfo)
-assert_type(draft.to_dict(), dict[str, JSON])
 
-# The seven that read.
+# Reads.
 campaigns = client.beta.list_campaigns(account_id=a, campaign_id="c", date_range="LAST_30_DAYS")
-options = client.gamma.search_targeting(account_id=a, targeting={"type": "INTEREST"})
-fatigue = client.beta.detect_creative_fatigue(account_id=a, creative_id="x", cursor=3)
 ads = client.gamma.list_ads(account_id=a, cursor={"after": [1, None]})
-objectives = client.alpha.explain_objectives(account_id=a)
 waste = client.delta.analyze_wasted_spend(account_id=a)
 profile = client.delta.infer_business_profile(account_id=a, cursor=campaigns.next)
 assert_type(campaigns, Page[Campaign])
-assert_type(options, Page[TargetingOption])
-assert_type(fatigue, Page[CreativeFatigue])
-assert_type(ads, Page[Ad])
-assert_type(objectives, Page[Objective])
 assert_type(waste, Page[WastedSpend])
-assert_type(profile, Page[BusinessProfile])
 
-for campaign in campaigns:
-    assert_type(campaign, Campaign)
-    assert_type(campaign.name, str)
-for option in options:
-    assert_type(option.name, str | None)
+assert_type([campaign.name for campaign in campaigns], list[str])
 assert_type(campaigns.data, Items[Campaign])
-assert_type(campaigns.next, JSON)
 for page in ads.pages():
     assert_type(page, Page[Ad])
     assert_type([ad.id for ad in page.data], list[str])
-assert_type(ads.pages().cursor, JSON)
 assert_type(iter(waste).cursor, JSON)
 assert_type(waste.collect(limit=3), Items[WastedSpend])
-assert_type(ads.progress(), Page[Ad])
-assert_type(ads.progress().collect()[:3], Items[Ad])
-assert_type(ads.to_records(), list[dict[str, object]])
 assert_type(ads.to_pandas(limit=7), pandas.DataFrame)
-assert_type(ads.to_arrow(), pyarrow.Table)
 assert_type(ads.collect().to_polars(), polars.DataFrame)
 walk: Iterator[BusinessProfile] = iter(profile)
 
@@ -160,7 +118,6 @@ assert_type(typed, Page[MyCampaign])
 assert_type(typed.data[0].objective, str)
 assert_type(typed.collect(), Items[MyCampaign])
 assert_type(ads.collect() + typed.collect(), Items[Ad | MyCampaign])
-assert_type(list(typed), list[MyCampaign])
 assert_type(ads.typed(Geo).data[0].locations, list[str])
 
 for account_id, found in client.over_accounts(client.gamma.list_ads, ["a"], at_once=5):
@@ -179,16 +136,3 @@ with client.over_accounts(my_campaigns, {"a"}, progress=True) as accounts:
 geo = client.over_accounts(lambda account_id: ads.typed(Geo), ["a"])
 assert_type(next(geo)[1], Items[Geo] | AdClientError)
 reader: AccountRead[Ad] = client.gamma.list_ads
-
-try:
-    client.close()
-except AdClientError as error:
-    assert_type(error.status, int | None)
-    assert_type(error.retry_after, float | None)
-    assert_type(error.cursor, JSON)
-    assert_type(error.outcome_unknown, bool)
-
-
-def narrowed(state: Literal["yes"] | None, page: Page[Campaign]) -> str:
-    """Only None is the end of a listing; a next may be any other JSON value."""
-    return "done" if page.next is None else str(state)

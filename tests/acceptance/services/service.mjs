@@ -1,6 +1,7 @@
-// A service in Node: everything in JSON bodies, compressed; an object continues a listing.
+// A service in Node: HTTPS, everything in JSON bodies, compressed; an object continues a listing.
 import { createHash } from "node:crypto";
-import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { gzipSync } from "node:zlib";
 
 const END = process.env.CHANGED ? false : undefined; // JSON has no undefined: the key is missing
@@ -124,7 +125,8 @@ function respond(operation, text) {
   return method === "GET" ? read(path, body) : stage(operation, body, text);
 }
 
-createServer(async (request, response) => {
+const pem = readFileSync(process.env.CERTIFICATE); // the key, too
+createServer({ key: pem, cert: pem }, async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const path = request.url.split("?")[0];

@@ -1,4 +1,4 @@
-# A service in Perl: links with the name of an internal host, and errors in XML.
+# A service in Perl: below a path, objects with links to an internal host, and errors in XML.
 use strict;
 use warnings;
 use utf8;
@@ -83,11 +83,11 @@ sub list {
     my ($last, $next) = ($start + $size - 1, '');
     if ($last < $#found) {
         my %again = (%given, account_id => $ACCOUNT, after => $found[$last]{id});
-        $next = "/v1/$path?" . join '&', map { "$_=" . escape($again{$_}) } grep { !ref $again{$_} } sort keys %again;
+        $next = "/ads/api/v1/$path?" . join '&', map { "$_=" . escape($again{$_}) } grep { !ref $again{$_} } sort keys %again;
         $next = "http://ads-internal:8080$next" unless $CHANGED;
     }
     $last = $#found if $last > $#found;
-    return (200, 'application/json', $JSON->encode({data => [@found[$start .. $last]], page => {next => $next}}));
+    return (200, 'application/json', $JSON->encode({data => [@found[$start .. $last]], page => {next => $next && {href => $next}}}));
 }
 
 sub stage {
@@ -108,7 +108,7 @@ sub respond {
     my ($method, $target, $headers, $body) = @_;
     return refuse(503, 'WarmingUp') if ++$requests == 1;
     return refuse(401, 'BadKey') if ($headers->{authorization} // '') ne 'ApiKey perl-key';
-    my ($path, $query) = $target =~ m{^/v1/([^?]+)\??(.*)} or return refuse(404, 'NoSuchPath');
+    my ($path, $query) = $target =~ m{^/ads/api/v1/([^?]+)\??(.*)} or return refuse(404, 'NoSuchPath');
     my $given = eval { $JSON->decode($body || '{}') };
     return refuse(400, 'BodyIsNoObject') if ref $given ne 'HASH';
     my $is_read = $method eq 'GET' && exists $READS{$path};
