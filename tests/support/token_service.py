@@ -29,7 +29,7 @@ class TokenService:
         self.requests: list[tuple[str, int]] = []
         self.staged: Counter[str] = Counter()
         self.issued = 0
-        self._revoking = iter([threading.Barrier(revokes_at, self.revoke)] * revokes_at)
+        self._revoking = iter([threading.Barrier(revokes_at or 1, self.revoke)] * revokes_at)
         self._valid: set[str] = set()
         self._lock = threading.Lock()
         respond = partial(anyio.to_thread.run_sync, self._respond) if is_async else self._respond
