@@ -13,6 +13,7 @@ from adclient._core.policy_values import (
     amount_of,
     amounts_of,
     check_amount,
+    check_keys,
     check_money,
     check_patterns,
     check_texts,
@@ -22,7 +23,7 @@ from adclient._core.policy_values import (
 )
 from adclient._display import notebook
 from adclient._display.notebook import short
-from adclient._values.json_values import folded, is_object
+from adclient._values.json_values import is_object
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.options import check_count, check_type
 
@@ -38,33 +39,39 @@ def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | N
 class Policy(notebook.HTMLRepr):
     """The calls that a client may make; all others are refused before anything is sent.
 
-    A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
-    judge, it refuses. Keys are compared as services may read them: `dailyBudget` and
-    `limits__daily_budget` count as `daily_budget`, except in the list of what a write may set.
+    A rule of None, the default, does not apply; an empty one allows nothing. Names are compared
+    exactly.
+
+    If `fields` or `money` is given, a write is refused that sets any key which neither lists. The
+    key of a value is the names that lead to it, joined by dots: `daily_budget` for the parameter,
+    and for `fields={"daily_budget": 5}`; `bidding.max_cpc` for `fields={"bidding": {"max_cpc":
+    2}}`; `targeting.geo` for `targeting={"geo": ["DE"]}`. The elements of a list have its key.
 
     Attributes:
-        accounts: The ids of the accounts that calls may name, in reads as well. A key `account_id`
-            is checked at every depth of the arguments.
+        accounts: The ids of the accounts that calls may name, in reads as well. A value under the
+            name `account_id`, at any depth of the arguments, must be one of them, too. If only
+            `account` is given, its accounts are those that are allowed.
         operations: The operations that may be called, such as `beta.pause_campaign`, `beta.*` or
             `*.list_*`.
-        fields: What a write may set: keys of its `fields`, and `daily_budget`, `targeting` and
-            `keywords`. The keys of `money` are allowed as well.
-        money: The highest amount for each key that is money, in the currency of the account. A key
-            is checked at every depth; a value that is not a number from 0 to that amount is
-            refused. A write may then set only these keys and those of `fields`.
+        fields: The keys that a write may set to any value; `targeting.*` allows whatever is inside
+            of `targeting`. The keys of `money` need not be listed again.
+        money: The highest amount for each key that is money, in the currency of the account. A
+            value that is not a number from 0 to that amount, or a text of one such as `120.50`, is
+            refused.
         change_at_most: How much a draft may change a key of `money`, in percent of the value
             before. Only the draft contains that value, so the rule is checked once the draft is
             staged: a `PolicyWarning` names a draft over the limit, which should be rejected, and
             further writes to its account are refused until somebody settles it in the ledger. So
-            it is with a draft that cannot be judged, because its diff does not show the money that
-            the call sets as numbers before and after, or cannot be read. What is created has no
-            value before; only `money` limits it.
+            it is with a draft that cannot be judged: its diff must show each key of `money` that
+            the call sets or the draft changes, as one amount before and one after. Its keys are
+            those of calls, with or without the `field` of the diff in front. What is created has
+            no value before; only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. A write of unknown outcome counts.
         no_repeat_within: For how long a write is refused after one with the same operation and
             arguments that staged a draft, or may have: seconds, or a text like `30m`, `1h` or `2d`.
-        account: Rules of single accounts, by their ids; see `for_account`. If there are any, a key
-            `account_id` at any depth of the arguments may name no other account than the call.
+        account: Rules of single accounts, by their ids; see `for_account`. If there are any, a
+            value under the name `account_id` must be the account of the call.
 
     Raises:
         ConfigurationError: A rule has the wrong type or an impossible value; `argument` names it.
@@ -97,9 +104,13 @@ class Policy(notebook.HTMLRepr):
     )
 
     def __attrs_post_init__(self) -> None:
-        for rule in ("accounts", "operations", "fields"):
-            if getattr(self, rule) is not None:
-                check_texts(rule, getattr(self, rule))
+        for rule, check in (
+            ("accounts", check_texts),
+            ("operations", check_texts),
+            ("fields", check_keys),
+        ):
+            if (value := getattr(self, rule)) is not None:
+                check(rule, value)
         check_patterns(self.operations or ())
         if self.money is not None:
             check_money(self.money)
@@ -120,7 +131,8 @@ class Policy(notebook.HTMLRepr):
                 raise refused(rule, "must be a policy without accounts")
             if self.accounts is not None and account_id not in self.accounts:
                 raise refused(rule, "has rules, but accounts does not allow it")
-            check_money({**(self.money or {}), **(own.money or {})}, rule)
+        if self.account and self.accounts is None:
+            object.__setattr__(self, "accounts", tuple(self.account))
         if not any(own._rules() for own in (self.account or {}).values()):
             object.__setattr__(self, "account", None)  # a policy without rules is `Policy()`
 
@@ -138,13 +150,13 @@ class Policy(notebook.HTMLRepr):
             Another policy.
 
         Raises:
-            ConfigurationError: The policy does not allow the account, or a service may read its id
-                as that of an account with rules of its own; `argument` names the rule.
+            ConfigurationError: The policy does not allow the account.
 
         Examples:
             >>> from adclient import Policy
             >>> own = Policy(money={"daily_budget": 75_000})
-            >>> policy = Policy(money={"daily_budget": 500, "bid": 2}, account={"account_b": own})
+            >>> money = {"daily_budget": 500, "bid": 2}
+            >>> policy = Policy(money=money, account={"account_b": own})
             >>> policy.for_account("account_b").money["daily_budget"]
             Decimal('75000')
         """
@@ -237,15 +249,10 @@ def merged(policy: _P, account_id: str) -> _P:
 
 def refusal_of_account(policy: Policy, account_id: str) -> "Refusal | None":
     """The refusal of an account, for whatever call; None if the policy allows it."""
-    shown, others = f"account {short(account_id)}", policy.account or {}
-    if policy.accounts is not None:
-        refusal = Refusal("accounts", f"{shown} is not one of the policy's accounts")
-        return None if account_id in policy.accounts else refusal
-    # A service may read an id with other capitals or blanks as one that has rules of its own.
-    is_odd = account_id != account_id.strip() or folded(account_id) in map(folded, others)
-    if others and account_id not in others and is_odd:
-        return Refusal("account", f"{shown} may be read as another account")
-    return None
+    if policy.accounts is None or account_id in policy.accounts:
+        return None
+    shown = f"account {short(account_id)}"
+    return Refusal("accounts", f"{shown} is not one of the policy's accounts")
 
 
 def _not_set(needed: str, *_: object) -> NoReturn:

@@ -18,7 +18,7 @@ from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._display.notebook import short
 from adclient._limits.guard import Guard
 from adclient._limits.rules import arguments_of
-from adclient._values.json_values import JSON, copied, folded, is_array, is_object
+from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient.errors import AdClientError, InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
@@ -233,9 +233,9 @@ def _keys_of(policies: list[Policy]) -> dict[str, Decimal]:
     for each in policies:
         if each.fields is None and each.money is None:
             return {}
-        limits = {folded(key): most for key, most in (each.money or {}).items()}
+        limits = each.money or {}
         for key in (*(each.fields or ()), *(each.money or ())):
-            allowed[key] = max(allowed.get(key, _ZERO), limits.get(folded(key), _ANY))
+            allowed[key] = max(allowed.get(key, _ZERO), limits.get(key, _ANY))
     return allowed
 
 
@@ -259,8 +259,7 @@ def _described(
             schema["description"] = " ".join(about[each.name].replace("`", "").split())
         if each.name == "account_id" and policy.accounts is not None:
             schema["enum"] = list(policy.accounts)
-        limits = [limit for key, limit in allowed.items() if folded(key) == folded(each.name)]
-        if each.type == "number" and (most := max(limits, default=_ANY)) != _ANY:
+        if each.type == "number" and (most := allowed.get(each.name, _ANY)) != _ANY:
             schema["maximum"] = int(most) if most % 1 == 0 else float(most)
     keys = [key if most == _ANY else f"{key} up to {most:f}" for key, most in allowed.items()]
     if "fields" in properties and keys:

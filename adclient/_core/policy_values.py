@@ -11,9 +11,10 @@ from typing import Any, cast
 
 from adclient._core.operations import OPERATIONS
 from adclient._display.notebook import short
-from adclient._values.json_values import folded, is_array, is_object
+from adclient._values.json_values import is_array, is_object
 from adclient.errors import ConfigurationError
 
+LONGEST_KEY = 1000
 _MOST = 10**15  # in any currency; a larger amount is a mistake
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -57,9 +58,9 @@ def check_texts(rule: str, texts: object) -> None:
     if not is_array(texts):
         raise refused(rule, f"must be a list of strings, not {type(texts).__name__}")
     for index, text in enumerate(texts):
-        if not isinstance(text, str) or not text or text != text.strip():
-            problem = f"must have strings without surrounding blanks, not {short(text)!r}"
-            raise refused(rule, problem)
+        if not isinstance(text, str) or not text or text != text.strip() or not text.isprintable():
+            what = "printable strings without surrounding blanks"
+            raise refused(rule, f"must have {what}, not {short(text)!r}")
         if text in texts[:index]:
             raise refused(rule, f"has {short(text)} twice")
 
@@ -74,16 +75,25 @@ def check_patterns(patterns: Sequence[str]) -> None:
             raise refused("operations", problem)
 
 
-def check_money(money: object, rule: str = "money") -> None:
-    """Check the keys and their amounts; `rule` names them if two count as one."""
+def check_keys(rule: str, keys: Sequence[str]) -> None:
+    """Check that a write can set each key; one of `fields` may end in `.*`."""
+    check_texts(rule, keys)
+    for key in keys:
+        path = key.removesuffix(".*") if rule == "fields" else key
+        if "" in (names := path.split(".")) or "*" in path or len(key) > LONGEST_KEY:
+            what = "which is no key: write names joined by dots, such as bidding.max_cpc"
+            more = ", or targeting.* for whatever is inside" if rule == "fields" else ""
+            raise refused(rule, f"has {short(key)}, {what}{more}")
+        if names[0] == "fields":
+            raise refused(rule, f"has {short(key)}: leave out `fields.`")
+
+
+def check_money(money: object) -> None:
+    """Check the keys and their amounts."""
     if not is_object(money):
         raise refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
-    check_texts("money", list(money))
-    seen = dict[str, str]()
+    check_keys("money", cast("list[str]", [*money]))
     for key, amount in money.items():
-        other = seen.setdefault(folded(str(key)), str(key))
-        if other != key:
-            raise refused(rule, f"has {short(other)} and {short(key)}, which count as one key")
         check_amount(f"money.{key}", amount)
 
 

@@ -1,18 +1,16 @@
 """The sums of money that the changes of a plan set, for each account."""
 
 import decimal
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import attrs
 
-from adclient._display import diffs
 from adclient._display.diffs import MISSING
 from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient._limits import rules
-from adclient._values.json_values import JSON, folded
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set
 from adclient.policy import Policy
@@ -67,11 +65,8 @@ def sums_of(
     """
     found = defaultdict[tuple[str, str], list[_Amounts]](list)
     for change, diff in changes:
-        money = rules.for_account(policy, change.call.account_id).money or {}
-        keys = {folded(key): key for key in money}
-        amounts = _expected(change, {*keys}) if diff is None else _drafted(diff, {*keys})
-        for name, before, after in amounts:
-            found[change.call.account_id, keys[name]].append((before, after))
+        for key, before, after in _amounts(change, diff, policy):
+            found[change.call.account_id, key].append((before, after))
     sums: list[MoneySum] = []
     for (account_id, key), pairs in sorted(found.items()):
         total = _sum(after for _, after in pairs)
@@ -83,40 +78,34 @@ def sums_of(
     return tuple(sums)
 
 
-def _drafted(diff: Diff, keys: Set[str]) -> Iterator[tuple[str, Decimal | None, Decimal]]:
-    """The key of each amount that a draft changes, with the amounts before and after."""
-    # A list, which keeps them alive: `known` refers to them by `id()`.
-    differences, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
-    for each in differences:
-        before, after = (
-            Decimal(0) if value is MISSING else rules.number_of(value)
-            for value in (each.before, each.after)
-        )
-        if after is not None:
-            yield from ((name, before, after) for name in rules.money_of(each, keys, known))
-
-
-def _expected(
-    change: PlannedChange, keys: Set[str]
+def _amounts(
+    change: PlannedChange, diff: Diff | None, policy: Policy
 ) -> Iterator[tuple[str, Decimal | None, Decimal]]:
-    """The same as far as the plan shows it; an amount before that is not known is None."""
-    values = values_set(rules.arguments_of(change.call))
-    field = next(iter(values)) if len(values) == 1 else ""  # of a value alone
-    expect = None if change.expect is MISSING else change.expect
-    before, after = _by_key(field, expect, keys), _by_key("", values, keys)
-    is_creation = ".create_" in change.call.operation.full_name
-    for name, amounts in after.items():
-        known: Sequence[Decimal | None] = before.get(name, [])
-        if is_creation or len(known) != len(amounts):
-            known = [Decimal(0) if is_creation else None] * len(amounts)
-        yield from ((name, *pair) for pair in zip(known, amounts, strict=True))
+    """The key of each amount that a change sets, or its draft changes, with both amounts.
 
-
-def _by_key(field: str, value: JSON, keys: Set[str]) -> dict[str, list[Decimal]]:
-    found = defaultdict[str, list[Decimal]](list)
-    for name, amount in rules.amounts_in(field, value, keys):
-        found[name].append(amount)
-    return found
+    Without a draft, those before are the ones that the plan expects. One that is not known is None.
+    """
+    call, values = change.call, rules.arguments_of(change.call)
+    money = rules.for_account(policy, call.account_id).money or {}
+    if diff is None:
+        alone, *more = values_set(values) or [""]
+        expect = None if change.expect is MISSING else change.expect
+        sides = [rules.shown("" if more else alone, expect, money), rules.keys_set(values)]
+    else:
+        sides = [rules.shown(diff.field, side, money) for side in (diff.before, diff.after)]
+    before, after = (rules.by_key(side, money) for side in sides)
+    for key in after:
+        old, new = ([*map(rules.amount_of, side[key])] for side in (before, after))
+        if diff is not None:  # which may show more than what changes
+            old, new = (
+                [*(Counter(old) - Counter(new)).elements()],
+                [*(Counter(new) - Counter(old)).elements()],
+            )
+        if len(old) != len(new):
+            old = [Decimal(0) if ".create_" in call.operation.full_name else None] * len(new)
+        for was, will in zip(old, new, strict=True):
+            if will is not None:
+                yield key, was, will
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:

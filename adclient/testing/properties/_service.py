@@ -177,7 +177,7 @@ class WatchedService(FakeAdService):
             usage = self._usage(write)
             refusal = refusal or rules.refusal_of_usage(self._policy, write.entry, usage)
             self.writes.append(write)
-        if refusal is not None and refusal.rule in ("accounts", "account"):
+        if refusal is not None and refusal.rule == "accounts":
             yield f"{name} names an account that is not pinned: {refusal.reason}"
         elif refusal is not None:
             yield f"{name} exceeds the cap {refusal.rule}: {refusal.reason}"
