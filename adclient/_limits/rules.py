@@ -184,6 +184,8 @@ def excess_of(
             why = "as the diff does not show what it was and what it will be"
             return f"{short(key)} cannot be judged, {why}, {allowed}"
         for was, will in [*zip(old, new, strict=True), *((old[0], each) for each in rounded)]:
+            assert was is not None
+            assert will is not None
             if not _is_within(limit, was, will):
                 return f"{short(key)}: {short(was)} → {short(will)}, {allowed}"
     return None

@@ -102,10 +102,11 @@ def _amounts(
                 [*(Counter(new) - Counter(old)).elements()],
             )
         if len(old) != len(new):
-            old = [Decimal(0) if ".create_" in call.operation.full_name else None] * len(new)
+            old = [None] * len(new)
+        nothing = Decimal(0) if ".create_" in call.operation.full_name else None
         for was, will in zip(old, new, strict=True):
             if will is not None:
-                yield key, was, will
+                yield key, nothing if was is None else was, will
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:

@@ -165,7 +165,7 @@ LOST = {
     "profiles": st.just(Profile()),
 }
 CAPS = Policy(accounts=["account_1"], fields=["name"], money={"daily_budget": 150})
-MONEY = "exceeds the cap money: fields.daily_budget is 151, and money allows 0 to 150"
+MONEY = "exceeds the cap money: daily_budget is 151, and money allows 0 to 150"
 OWN = Policy(accounts=["account_1"], account={"account_1": Policy(drafts_per_day=2)})
 
 

@@ -82,7 +82,7 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
     [
         {"policy": Policy(accounts=["a"])},
         {"ledger": MemoryLedger()},
-        {"policy": Policy(account={"a": Policy()}), "ledger": MemoryLedger()},  # without a rule
+        {"policy": Policy(account={}), "ledger": MemoryLedger()},  # without a rule
     ],
 )
 def test_writes_need_a_policy_and_a_ledger(options) -> None:

@@ -118,7 +118,7 @@ class Attacked:
             policy=Policy(
                 accounts=[PINNED],
                 money={"daily_budget": CAP},
-                fields=["name", "bid", "keywords", "targeting"],
+                fields=["name", "bid", "keywords", "targeting.*"],
             ),
             max_retries=0,
         )

@@ -88,11 +88,12 @@ AB, GENERAL = {"accounts": ["a", "b"]}, {"money": {"daily_budget": 500}}
     [
         ({}, "", None),
         ({"fields": ["name"], "money": {"daily_budget": 150}}, "name, daily_budget up to 150", 150),
-        ({"money": {"dailyBudget": Decimal("99.50")}}, "dailyBudget up to 99.50", 99.5),
+        ({"money": {"daily_budget": Decimal("99.50")}}, "daily_budget up to 99.50", 99.5),
+        ({"money": {"dailyBudget": 9}}, "dailyBudget up to 9", None),
         # The largest of all accounts.
         ({**AB, "account": OWN}, "daily_budget up to 75000", 75_000),
         ({"accounts": ["b", "c"], "account": {"b": OWN["b"]}}, "", None),  # nothing limits c
-        ({"account": {"b": OWN["b"]}, **GENERAL}, "daily_budget up to 500", 500),
+        ({"account": {"b": OWN["b"]}, **GENERAL}, "daily_budget up to 20", 20),
         # What one account or another allows.
         ({**AB, "account": {"a": OWN["b"], "b": NAME}}, "daily_budget up to 20, name", 20),
     ],

@@ -158,8 +158,7 @@ def test_several_plans_are_one_comment_with_the_most_severe_verdicts_first() -> 
 
 # Sums of money.
 
-KEYS = ["name", "dailyBudget", "limits", "limits__daily_budget"]
-MONEY = Policy(money={"daily_budget": 9000, "bid": 5}, fields=KEYS)
+MONEY = Policy(money={"daily_budget": 9000, "bid": 5, "ads.bid": 5}, fields=["name"])
 OTHER = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f", "campaign_id": "c"}
 BUDGET = {**OTHER, "campaign_id": "campaign_4c10"}
 CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
@@ -180,14 +179,17 @@ CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
             [{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
             ["bid ? → 2 of 1", "daily_budget ? → 5 of 1"],
         ),
-        # All that the policy takes for money, inside of values and in names that are paths.
+        # Inside of a value, whose amounts are paired only if there are as many before.
         (
             [
-                {**BUDGET, "fields": {"limits": {"daily_budget": 400}}, "expect": {"bid": 5}},
-                {**BUDGET, "fields": {"limits__daily_budget": 40}},
-                {**BUDGET, "daily_budget": 100},
+                {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
+                {**BUDGET, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
             ],
-            ["daily_budget ? → 540 of 3"],
+            ["ads.bid ? → 6 of 3"],
+        ),
+        (
+            [{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
+            ["ads.bid 4 → 3 of 1", "bid ? → 1 of 1"],
         ),
         ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 → 40 of 1"]),
         ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused

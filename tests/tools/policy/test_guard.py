@@ -154,7 +154,7 @@ def limited(tmp_path, policy, *responses, **options):
 
 def test_drafts_of_an_account_are_limited_beside_those_of_all(tmp_path) -> None:
     own = {"a": Policy(drafts_per_day=1), "b": Policy(drafts_per_day=5)}
-    policy = Policy(drafts_per_day=3, account=own)
+    policy = Policy(accounts=["a", "b", "c"], drafts_per_day=3, account=own)
     client, _, service = limited(tmp_path, policy, *[a_draft()] * 3)
     write(client)
     with pytest.raises(PolicyRefused, match="allows 1 for this account, and today has 1"):

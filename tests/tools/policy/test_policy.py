@@ -44,11 +44,12 @@ def test_time_is_seconds_or_a_text(time, seconds) -> None:
 
 
 OWN_RULES = {"account_1": Policy(fields=[])}
-BLANKS = "must have strings without surrounding blanks"
+BLANKS = "must have printable strings without surrounding blanks"
+NO_KEY = "which is no key: write names joined by dots, such as bidding.max_cpc"
 WRONG_LISTS = [
     *[("beta.*", "must be a list of strings, not str"), (["beta.*"] * 2, "has beta.* twice")],
     ({"a": 1}, "must be a list of strings, not dict"),
-    *[(value, BLANKS) for value in ([" a"], [["a"]])],
+    *[(value, BLANKS) for value in ([" a"], [["a"]], ["a\u200b"], ["a\nb"])],
 ]
 WRONG_AMOUNTS = [
     *[(True, "true"), ("150", "'150'"), (-1, "-1"), (float("nan"), "NaN"), (None, "null")],
@@ -71,11 +72,20 @@ WRONG_TIMES = [
         ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
         ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
         *(({"money": {key: 1}}, "money", f"money {BLANKS}") for key in ("bid ", 1)),
-        (
-            {"money": {"daily_budget": 1, "dailyBudget": 2}},
-            "money",
-            "money has daily_budget and dailyBudget, which count as one key",
+        *(
+            ({"money": {key: 1}}, "money", f"money has {key}, {NO_KEY}")
+            for key in ("bids.*", "bid*", "a..b", ".bid", "*")
         ),
+        *(
+            (
+                {"fields": ["name", key]},
+                "fields",
+                f"{NO_KEY}, or targeting.* for whatever is inside",
+            )
+            for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)
+        ),
+        ({"fields": ["fields.*"]}, "fields", "fields has fields.*: leave out `fields.`"),
+        ({"money": {"fields.bid": 1}}, "money", "money has fields.bid: leave out `fields.`"),
         *(
             ({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
             for value, shown in WRONG_AMOUNTS
@@ -100,11 +110,6 @@ WRONG_TIMES = [
             {"accounts": ["account_1"], "account": {"account_2": Policy()}},
             "account.account_2",
             "has rules, but accounts does not allow it",
-        ),
-        (
-            {"money": {"daily_budget": 1}, "account": {"a": Policy(money={"dailyBudget": 2})}},
-            "account.a",
-            "account.a has daily_budget and dailyBudget, which count as one key",
         ),
     ],
 )
@@ -165,21 +170,23 @@ def test_account_has_its_own_rules_and_the_others_of_the_policy() -> None:
         account={"a": own},
         **of_all,
     )
-    other = policy.for_account("b")
+    other = attrs.evolve(policy, accounts=["a", "b"]).for_account("b")
     assert (other.accounts, other.money, other.change_at_most) == (("b",), policy.money, 20)
-    assert Policy(account={"a": own}).for_account("b").money is None
-    with pytest.raises(ConfigurationError, match="account b is not one of the policy's accounts"):
-        Policy(accounts=["a"]).for_account("b")
+    for only in (policy, Policy(accounts=["a"])):
+        with pytest.raises(ConfigurationError, match="account b is not one of the policy's acc"):
+            only.for_account("b")
 
 
-def test_policy_whose_tables_are_all_empty_has_no_rules(tmp_path) -> None:
-    assert Policy(account={"a": Policy()}) == Policy()
-    assert Policy(account={"a": Policy(), "b": Policy(fields=[])}) != Policy()
+def test_tables_of_accounts_allow_no_others(tmp_path) -> None:
+    assert Policy(account={"a": Policy(), "b": Policy()}) == Policy(accounts=["a", "b"])
+    assert Policy(account={"b": Policy(fields=[])}).accounts == ("b",)
+    assert Policy(account={}) == Policy()
     path = tmp_path / "policy.toml"
-    for text in ("[account]", "[account.a]"):
-        path.write_text(text)
-        with pytest.raises(ConfigurationError, match=r"policy\.toml: expected rules, but all tabl"):
-            Policy.read(path)
+    path.write_text("[account.a]")
+    assert Policy.read(path) == Policy(accounts=["a"])
+    path.write_text("[account]")
+    with pytest.raises(ConfigurationError, match=r"policy\.toml: expected rules, but all tabl"):
+        Policy.read(path)
 
 
 # Files.
@@ -216,9 +223,11 @@ IN_TABLE, OWN_TABLE = "account.account_2: ", "[account.account_2]"
 @each_case(
     ("old", "new", "problem"),
     [
-        ('"account_1", "account_2"', "5", "accounts must have strings without surrounding blanks"),
+        ('"account_1", "account_2"', "5", "accounts must have printable strings"),
         ("accounts", "acounts", "acounts is not a key here: did you mean accounts?"),
         ("20", "nan", "change_at_most must be a number from 0 to 10^15, got NaN"),
+        ("amount", '"a.*" = 1 #', "money has a.*, which is no key: write names joined by dots"),
+        ('["name"]', '["bid*"]', "fields has bid*, which is no key: write names joined by dots"),
         ("amount", '"a.b" = -1 #', "money.a.b must be a number from 0 to 10^15, got -1"),
         ("2.5", "2026-01-01", "money.bid must be a number from 0 to 10^15, got 2026-01-01"),
         ("= 5", "= 5.0", "drafts_per_day must be a whole number, 0 or more"),
