@@ -104,13 +104,9 @@ class Policy(notebook.HTMLRepr):
     )
 
     def __attrs_post_init__(self) -> None:
-        for rule, check in (
-            ("accounts", check_texts),
-            ("operations", check_texts),
-            ("fields", check_keys),
-        ):
-            if (value := getattr(self, rule)) is not None:
-                check(rule, value)
+        for rule in ("accounts", "operations", "fields"):
+            if (texts := getattr(self, rule)) is not None:
+                (check_keys if rule == "fields" else check_texts)(rule, texts)
         check_patterns(self.operations or ())
         if self.money is not None:
             check_money(self.money)

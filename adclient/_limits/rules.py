@@ -169,7 +169,7 @@ def excess_of(
     sides = [shown(diff.field, side, money) for side in (diff.before, diff.after)]
     before, after = (by_key(side, money) for side in sides)
     # Amounts in a list belong together by their place, if it holds the same elements as before.
-    one, other = ([pair for pair in side if pair[0] not in money] for side in sides)
+    one, other = ([(key, key in money or leaf) for key, leaf in side] for side in sides)
     allowed = f"and change_at_most allows {short(limit)} %"
     for key in money:
         if not asked[key] and before[key] == after[key]:

@@ -15,7 +15,7 @@ from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set
 from adclient.policy import Policy
 
-_Amounts = tuple[Decimal | None, Decimal]
+_Amounts = tuple[Decimal | None, Decimal | None]
 
 # Without traps: no amount that a service sends may lose the report.
 _SUMS = decimal.Context(prec=60, traps=[])
@@ -61,27 +61,27 @@ def sums_of(
 ) -> tuple[MoneySum, ...]:
     """The sums for each account and key of money; a change that is not staged has no diff.
 
-    An amount that is too large to be added leaves out its sum.
+    An amount that is no number, or too large to be added, leaves out its sum.
     """
     found = defaultdict[tuple[str, str], list[_Amounts]](list)
     for change, diff in changes:
-        for key, before, after in _amounts(change, diff, policy):
-            found[change.call.account_id, key].append((before, after))
+        for key, amounts in _amounts(change, diff, policy):
+            found[change.call.account_id, key].append(amounts)
     sums: list[MoneySum] = []
     for (account_id, key), pairs in sorted(found.items()):
-        total = _sum(after for _, after in pairs)
-        if total is not None:
-            before, count = _sum(before for before, _ in pairs), len(pairs)
+        before, after = map(_sum, zip(*pairs, strict=True))
+        if after is not None:
+            count = len(pairs)
             sums.append(
-                MoneySum(account_id=account_id, key=key, before=before, after=total, changes=count)
+                MoneySum(account_id=account_id, key=key, before=before, after=after, changes=count)
             )
     return tuple(sums)
 
 
 def _amounts(
     change: PlannedChange, diff: Diff | None, policy: Policy
-) -> Iterator[tuple[str, Decimal | None, Decimal]]:
-    """The key of each amount that a change sets, or its draft changes, with both amounts.
+) -> Iterator[tuple[str, _Amounts]]:
+    """Yield the key of each amount that a change sets, or its draft changes, with both amounts.
 
     Without a draft, those before are the ones that the plan expects. One that is not known is None.
     """
@@ -94,19 +94,14 @@ def _amounts(
     else:
         sides = [rules.shown(diff.field, side, money) for side in (diff.before, diff.after)]
     before, after = (rules.by_key(side, money) for side in sides)
+    nothing = Decimal(0) if ".create_" in call.operation.full_name else None
     for key in after:
-        old, new = ([*map(rules.amount_of, side[key])] for side in (before, after))
-        if diff is not None:  # which may show more than what changes
-            old, new = (
-                [*(Counter(old) - Counter(new)).elements()],
-                [*(Counter(new) - Counter(old)).elements()],
-            )
-        if len(old) != len(new):
-            old = [None] * len(new)
-        nothing = Decimal(0) if ".create_" in call.operation.full_name else None
-        for was, will in zip(old, new, strict=True):
-            if will is not None:
-                yield key, nothing if was is None else was, will
+        old, new = (Counter(map(rules.amount_of, side[key])) for side in (before, after))
+        kept = Counter() if diff is None else old & new  # a diff may show more than what changes
+        was, will = ([*(side - kept).elements()] for side in (old, new))
+        if len(was) != len(will):
+            was = [None] * len(will)
+        yield from ((key, (nothing if a is None else a, b)) for a, b in zip(was, will, strict=True))
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:

@@ -410,6 +410,7 @@ def test_excess_names_the_change_and_the_limit() -> None:
     assert is_over(1, 1.06, "bid", policy=attrs.evolve(strict, account=None))
 
 
+AD = {"daily_budget": 99}
 # Diffs that do not show `daily_budget`, as it was and as a call sets it.
 HIDING = [
     *[("budget", 100, 101), ("dailyBudget", 100, 101), ("daily_budget", None, 101)],
@@ -421,6 +422,7 @@ HIDING = [
     # Another amount, or the same one in a list whose elements are others.
     ("ads", *([{"daily_budget": 1}, {"daily_budget": each}] for each in (100, 110))),
     ("ads", *([{"id": n, "daily_budget": 101}, {"daily_budget": 5}] for n in (1, 2))),
+    ("ads", [{"x": 1, "daily_budget": 101}, AD], [{"daily_budget": 101}, {"x": 1, **AD}]),
     ("x" * 5000 + ".daily_budget", 100, 101),
 ]
 SHOWING = [
