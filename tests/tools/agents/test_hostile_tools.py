@@ -118,7 +118,7 @@ class Attacked:
             policy=Policy(
                 accounts=[PINNED],
                 money={"daily_budget": CAP},
-                fields=["name", "bid", "keywords", "targeting.*"],
+                fields=["name", "bid", "keywords", "targeting.bid"],
             ),
             max_retries=0,
         )
@@ -156,7 +156,7 @@ def assert_within_limits(value: object) -> None:
         assert value.get("account_id", PINNED) == PINNED
         amount = value.get("daily_budget", 0)
         assert not isinstance(amount, bool)
-        assert 0 <= amount <= CAP
+        assert 0 <= Decimal(amount) <= CAP
     for inner in value.values() if isinstance(value, dict) else value:
         if isinstance(inner, dict | list):
             assert_within_limits(inner)

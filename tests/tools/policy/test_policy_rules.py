@@ -26,17 +26,6 @@ class Key(str, enum.Enum):  # noqa: UP042 (its `str` differs from its text)
     ACCOUNT = "account_id"
 
 
-class PydanticFields:
-    """What pydantic makes of a model with a decimal under an alias."""
-
-    def __init__(self, amount: Decimal) -> None:
-        self._amount = amount
-
-    def model_dump(self, *, mode, by_alias):
-        assert by_alias
-        return {"daily_budget": str(self._amount) if mode == "json" else self._amount}
-
-
 def refusal(policy, name=CREATE, cursor=None, **arguments):
     operation = OPERATION[name]
     names = {parameter.name for parameter in operation.parameters}
@@ -178,18 +167,9 @@ def test_amount_that_is_not_within_its_limit_is_refused_at_every_depth(amount) -
         assert refusal(CAPPED, BUDGET, daily_budget=amount).rule == "money"
 
 
-UNLISTED = [
-    *["dailyBudget", "Daily_Budget", "daily_budget ", "daily\u200b_budget", "ｄaily_budget", ""],
-    *["d\u0430ily_budget", "daily%5Fbudget", "__proto__", "Name", "na\u0301me", "fields", "*", "."],
-    *[
-        "limits__daily_budget",
-        "limits.daily_budget",
-        "filter[name]",
-        "name.x",
-        "items",
-        "targeting",
-    ],
-]
+UNLISTED = ["dailyBudget", "Daily_Budget", "daily_budget ", "daily\u200b_budget", "ｄaily_budget"]
+UNLISTED += ["d\u0430ily_budget", "daily%5Fbudget", "__proto__", "Name", "na\u0301me", "name.x", ""]
+UNLISTED += ["fields", "*", ".", "x__daily_budget", "x.daily_budget", "filter[name]", "items"]
 
 
 @each_case("key", UNLISTED)
@@ -201,9 +181,9 @@ def test_key_that_is_not_listed_is_refused_at_every_depth(key) -> None:
 
 
 def test_listed_keys_are_allowed_in_objects_and_lists() -> None:
-    items = [{"price": 1}, {"price": {}}, {}][:2]
     inside = {"dailyBudget": 10**9, "": {"a.b": [{}, None]}, "*": 1}
-    fields = {"name": [["x"], {}][:1], "items": items, "targeting": inside, "bids": [{"max": 2.5}]}
+    items = [{"price": 1}, [{"price": {}}]]
+    fields = {"name": [["x"], 1], "items": items, "targeting": inside, "bids": [{"max": 2.5}]}
     assert refusal(CAPPED, fields=fields) is None
     assert refusal(CAPPED, fields={"items.price": 1, "targeting.geo": "DE"}) is None
     for empty in ({}, []):  # may clear what its service holds
@@ -251,8 +231,6 @@ TENTH = Policy(money={"bid": Decimal("0.1")})
         *[(CAPPED, BUDGET, {"fields": {"daily_budget": amount}}, None) for amount in WITHIN],
         (TENTH, CREATE, {"fields": {"bid": 0.1}}, None),
         (TENTH, CREATE, {"fields": {"bid": 0.1 + 1e-17 + 2e-17}}, "money"),
-        (CAPPED, CREATE, {"fields": PydanticFields(Decimal("150"))}, None),
-        (CAPPED, CREATE, {"fields": PydanticFields(Decimal("150.01"))}, "money"),
         # Keys and arguments must be listed exactly.
         (CAPPED, TARGETING, {"targeting": {"geo": "DE"}}, None),
         (CAPPED, TARGETING, {"fields": {"targeting": {"geo": "DE"}}}, None),
