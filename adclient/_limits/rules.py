@@ -180,7 +180,7 @@ def excess_of(
             continue
         rounded = {*sent} - {*new}
         can_pair = len(old) == len(new) == 1 or (one == other and not rounded)
-        if not old or len(old) != len(new) or not can_pair or None in {*old, *new, *sent}:
+        if len(old) != len(new) or not can_pair or None in {*old, *new, *sent}:
             why = "as the diff does not show what it was and what it will be"
             return f"{short(key)} cannot be judged, {why}, {allowed}"
         for was, will in [*zip(old, new, strict=True), *((old[0], each) for each in rounded)]:

@@ -243,3 +243,8 @@ def test_amount_that_cannot_be_added_does_not_lose_the_report(tmp_path) -> None:
     # JSON has no infinity: without the sum, the rest of the report can be written.
     for after in (diff, attrs.evolve(diff, after="auto")):
         assert sums_of([(change, after) for change in plan.changes], MONEY) == ()
+    # What a draft shows and does not change is not summed.
+    was, will = ([{"daily_budget": 5}, {"daily_budget": each}] for each in (7, 9))
+    diff = Diff(field="ads", before=was, after=will)
+    [found] = sums_of([(plan.changes[0], diff)], MONEY)
+    assert (found.before, found.after, found.changes) == (7, 9, 1)

@@ -75,6 +75,7 @@ SEARCH, OTHER = "gamma.search_targeting", "account_2"
         (CREATE, {"fields": {"x": [{"account_id": ["account_1", OTHER]}]}}, "x.account_id"),
         (CREATE, {"fields": {"x": {"account_id": {"id": OTHER}}}}, "x.account_id.id"),
         (CREATE, {"fields": {"x.account_id": OTHER}}, "x.account_id"),
+        (CREATE, {"fields": {"account_id.x": OTHER}}, "account_id.x"),
         (CREATE, {"fields": {"": [[{"account_id": None}]]}}, ".account_id"),
         (CREATE, {"fields": {"x": {"account_id": {}}}}, "x.account_id"),
         (SEARCH, {"targeting": {"a": {"account_id": OTHER}}}, "targeting.a.account_id"),
@@ -209,6 +210,7 @@ def test_sentence_is_one_printable_line_of_bounded_length() -> None:
 
 ONLY_NAME, EMPTY = Policy(fields=["name"]), [Policy(fields=[]), Policy(money={})]
 TARGETING = "alpha.update_campaign_targeting"
+SEARCHED = Policy(accounts=["account_1"], money={"targeting.bid": 5})
 THREE = attrs.evolve(OWN, accounts=["account_1", "account_2", "account_3"])
 TENTH = Policy(money={"bid": Decimal("0.1")})
 
@@ -237,6 +239,7 @@ TENTH = Policy(money={"bid": Decimal("0.1")})
         (ONLY_NAME, TARGETING, {"targeting": {}}, "fields"),
         (CAPPED, "delta.update_keyword", {"keywords": ["x"]}, "fields"),
         (Policy(fields=["daily_budget"]), BUDGET, {"daily_budget": 10**9}, None),
+        (SEARCHED, SEARCH, {"targeting": {"bid": 6, "x": 1}}, None),
         # Empty rules allow reads, and writes that set nothing.
         *[(policy, "beta.pause_campaign", {}, None) for policy in EMPTY],
         *[(policy, CREATE, {"fields": {}}, None) for policy in EMPTY],
