@@ -97,7 +97,8 @@ def _amounts(
     nothing = Decimal(0) if ".create_" in call.operation.full_name else None
     for key in after:
         old, new = (Counter(map(rules.amount_of, side[key])) for side in (before, after))
-        kept = Counter() if diff is None else old & new  # a diff may show more than what changes
+        # A diff may show more than what changes.
+        kept = Counter[Decimal | None]() if diff is None else old & new
         was, will = ([*(side - kept).elements()] for side in (old, new))
         if len(was) != len(will):
             was = [None] * len(will)
