@@ -45,7 +45,7 @@ _LOOK = (
 
 # Of an entry of the ledger.
 _OF_ENTRY = {"at", "state", "draft_id", "operation", "arguments", "over_limit"}
-_UNSURE = "One that is `admitted` or `unknown` may not exist: ask a human."
+_UNSURE = "One that is `under way` or `unknown` may not exist: ask a human."
 
 # What a model should do about an error, by the first of these that it is.
 _ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str], ...] = (

@@ -21,7 +21,7 @@ from adclient._display.tracebacks import forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
-from adclient._tasks.blocking import async_run_blocking
+from adclient._tasks.blocking import LONGEST_END, async_run_blocking
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
-LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a call
 GATE_THREAD = "adclient-gate"  # not that of the ledger, which may be locked
 
 

@@ -13,7 +13,7 @@ from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Interrupted, Plan, PlanReport
-from adclient.plan.report import markdown_of
+from adclient.plan.report import markdown_of, worst_of
 from adclient.plan.staging import stage_all
 from adclient.policy import Policy
 
@@ -25,13 +25,14 @@ CODES = EXIT_CODES | {
     3: "a change is refused, or cannot be reverted",
     4: "a draft is stale, or over a limit",
     5: "the outcome of a change is unknown, or the ledger is damaged",
+    7: "another run is sending a change: stage the plan again later",
     130: "interrupted by Ctrl-C or SIGTERM, after a report",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    describe(parser, "Of several that apply, the highest is returned.\n\n", CODES)
+    describe(parser, "Of several that apply, the worst is returned: 5, 4, 3, 1, then 7.\n\n", CODES)
     actions = add_actions(
         parser,
         check="print what a policy would refuse; nothing is sent",
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         reports = _staged(plans, policy, options)
     _print(reports, options)
-    return max(report.exit_code for report in reports)
+    return worst_of(report.exit_code for report in reports)
 
 
 def _read(paths: Sequence[str]) -> list[Plan]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.redact import one_line
 from adclient._limits import rules
-from adclient._tasks.blocking import Work
+from adclient._tasks.blocking import LONGEST_END, Work
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
@@ -67,7 +68,7 @@ class Guard:
         rule, reason = refusal or (None, None)
         return Entry(
             entry_id=uuid4().hex,
-            state="refused" if refusal else "admitted",
+            state="refused" if refusal else "under way",
             operation=name,
             account_id=call.account_id,
             arguments=rules.arguments_of(call),
@@ -81,7 +82,8 @@ class Guard:
     def reserving(self, entry: Entry, seconds: float) -> Work:
         """A function that records a write before it is sent; it may block.
 
-        Our ledgers wait until shortly before so many seconds have passed from now on.
+        Our ledgers wait until shortly before so many seconds have passed from now on, when the call
+        ends; the end may still be recorded a while later.
 
         Raises, when it is called:
             PolicyRefused: The policy does not allow it.
@@ -89,19 +91,21 @@ class Guard:
             AlreadyReserved: The change of the plan was made before.
         """
         deadline = time.monotonic() + seconds - min(_REPORTING, seconds / 10)
+        longest = timedelta(seconds=seconds + LONGEST_END)
+        under_way = attrs.evolve(entry, deadline=entry.at + longest)
 
         def reserve() -> None:
             assert self.ledger is not None
             token = DEADLINE.set(deadline)
             try:
                 check = partial(rules.refusal_of_usage, self.policy, entry)
-                recorded = self.ledger.reserve(entry, check)
+                recorded = self.ledger.reserve(under_way, check)
             finally:
                 DEADLINE.reset(token)
+            if recorded.state == "refused":  # with the id of its first refusal
+                raise _refused(recorded.operation, recorded.rule, recorded.reason)
             if recorded.entry_id != entry.entry_id:
                 raise AlreadyReserved(recorded)
-            if recorded.state == "refused":
-                raise _refused(recorded.operation, recorded.rule, recorded.reason)
 
         return reserve
 
@@ -120,7 +124,7 @@ class Guard:
                 what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
                 warn(
                     f"{ended.operation}: the ledger could not record {what}, so its entry "
-                    f"{ended.entry_id} stays unknown: {error}",
+                    f"{ended.entry_id} becomes unknown: {error}",
                     LedgerWarning,
                 )
             if ended.over_limit is not None:

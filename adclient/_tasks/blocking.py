@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 Work = Callable[[], None]
 
+LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a call
+
 
 def run_blocking(
     work: Work,

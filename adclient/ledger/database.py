@@ -24,6 +24,11 @@ MISSING = "it does not exist; the first write of a client creates it"
 _HASH = re.compile("[0-9A-Fa-f]{64}")
 
 
+def machine_time() -> datetime:
+    """The time by the clock of this machine."""
+    return datetime.now(UTC)
+
+
 class LedgerDatabase(ABC):
     """A database with a ledger in it.
 
@@ -32,7 +37,7 @@ class LedgerDatabase(ABC):
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
         self._shown = shown
-        self._now = now or (lambda: datetime.now(UTC))
+        self._now = now or machine_time
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"
@@ -46,8 +51,12 @@ class LedgerDatabase(ABC):
         """Open a connection; what may be created need not exist."""
 
     @abstractmethod
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
-        """Check that it is a ledger of this format, or create it; begin a transaction to write."""
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
+        """Check that it is a ledger, or create it, and begin a transaction to write.
+
+        What is written carries a ledger of an older format forward. Returns the time by the clock
+        of the database, if it has one of its own.
+        """
 
     @abstractmethod
     def _reason(self, error: Exception) -> str | None:
@@ -156,11 +165,11 @@ class LedgerDatabase(ABC):
         """Use a connection of its own in this block; what writes is one transaction."""
         # Closing the connection rolls back what is not committed.
         with self._errors_explained(), closing(self._connect(mode)) as connection:
-            self._begin(connection, mode)
+            now = self._begin(connection, mode) or self._now()
             # Otherwise the caller has left, and would never end the reservation.
             if time.monotonic() > DEADLINE.get():
                 raise self._error("the time of the call is over")
-            yield Transaction(connection, self._now())
+            yield Transaction(connection, now)
             if mode != "read":
                 connection.execute("COMMIT")
 

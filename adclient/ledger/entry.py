@@ -14,7 +14,7 @@ from adclient._values.json_values import JSON, copied
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
-State = Literal["admitted", "staged", "not staged", "refused", "unknown"]
+State = Literal["under way", "staged", "not staged", "refused", "unknown"]
 
 # Until when a ledger may wait for others, on the clock of `time.monotonic()`. A context variable,
 # because a ledger of the user may wrap the one that waits.
@@ -28,9 +28,12 @@ class Entry(notebook.HTMLRepr):
 
     Attributes:
         entry_id: The id of the entry.
-        at: When the write was admitted or refused, in UTC.
-        state: `admitted` before the request is sent, and for good if the process ends then;
-            afterwards `staged`, `not staged`, `refused` by the policy, or `unknown`.
+        at: When the write was admitted, or refused the last time, in UTC.
+        state: `under way` from its admission until its call ends, then `staged`, `not staged` or
+            `unknown`; or `refused` by the policy. If the process ends before its call does, the
+            ledger reads it as `unknown` after the `deadline`.
+        deadline: Until when the write may be under way, by the clock of the ledger: the timeout of
+            its call, and half a minute to record its end. None once it has ended.
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         account_id: The account of the write.
         arguments: The arguments of the call, as JSON values.
@@ -41,6 +44,7 @@ class Entry(notebook.HTMLRepr):
         diff: The change that the draft would make, as it was received; None without a draft.
         rule: The rule of the policy that refused the write, if one did.
         reason: Why the write was refused or not staged, or why its outcome is unknown.
+        refusals: How often the same write was refused; None if it was not.
         over_limit: The limit of the policy that the draft exceeds, in words; such a draft should be
             rejected. None if it exceeds none.
         settled_by: Who settled an unknown outcome, or a draft over a limit.
@@ -60,7 +64,8 @@ class Entry(notebook.HTMLRepr):
 
     entry_id: str
     at: datetime = attrs.field(factory=lambda: datetime.now(UTC))
-    state: State = "admitted"
+    state: State = "under way"
+    deadline: datetime | None = None
     operation: str
     account_id: str
     arguments: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
@@ -71,13 +76,14 @@ class Entry(notebook.HTMLRepr):
     diff: Diff | None = None
     rule: str | None = None
     reason: str | None = None
+    refusals: int | None = None
     over_limit: str | None = None
     settled_by: str | None = None
 
     @property
     def is_unknown(self) -> bool:
-        """True if a draft may exist that nobody knows of, as during the call."""
-        return self.state in ("admitted", "unknown")
+        """True if a draft may exist that nobody knows of, as while the write is under way."""
+        return self.state in ("under way", "unknown")
 
     def to_dict(self) -> dict[str, JSON]:
         """Convert the entry to JSON values.
@@ -86,7 +92,8 @@ class Entry(notebook.HTMLRepr):
             A dictionary of the attributes that are not None.
         """
         fields: dict[str, JSON] = {name: getattr(self, name) for name in attrs.fields_dict(Entry)}
-        fields["at"] = self.at.isoformat(timespec="microseconds")
+        for name, time in {"at": self.at, "deadline": self.deadline}.items():
+            fields[name] = None if time is None else time.isoformat(timespec="microseconds")
         fields["arguments"] = dict(self.arguments)
         fields["diff"] = None if self.diff is None else self.diff.to_dict()
         return {name: copied(value) for name, value in fields.items() if value is not None}
@@ -107,6 +114,20 @@ class Entry(notebook.HTMLRepr):
             changes, remarks = diffs.rows(self.diff)
             rows, notes = [*rows, *changes], [*notes, *remarks]
         return notebook.card("Entry", rows, state=self.state, notes=notes)
+
+
+def read_at(now: datetime, entry: Entry) -> Entry:
+    """An entry as it is at a time: one that is under way is unknown after its deadline."""
+    is_recorded_open = entry.state in ("under way", "admitted")  # the word of format 1
+    if is_recorded_open and (entry.deadline is None or entry.deadline <= now):
+        return attrs.evolve(entry, state="unknown")
+    return entry
+
+
+def deadline_text(entry: Entry) -> str:
+    """The deadline of an entry that is under way."""
+    assert entry.deadline is not None
+    return f"{entry.deadline.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 Check = Callable[[Usage], Refusal | None]
@@ -146,12 +167,13 @@ class Ledger(Protocol):
         `not staged`, nothing is recorded.
 
         Args:
-            entry: The write, in the state `admitted`; or `refused`, which is only recorded.
+            entry: The write, in the state `under way`; or `refused`, which is only recorded.
             check: Called with the usage that the ledger contains; returns a reason to refuse the
                 write, or None. It must not be called for a refused entry.
 
         Returns:
-            The entry as it was recorded, `admitted` or `refused`, or the earlier one.
+            The entry as it was recorded, `under way` or `refused`; or the earlier one, which is
+                `unknown` if it is still under way after its `deadline`, or has none.
 
         Raises:
             LedgerError: The entry cannot be recorded; the write is then not sent.

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
-from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode
+from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from adclient.ledger.gate_database import GateDatabase
 
-_FORMAT = "adclient ledger, format 1"
+_FORMAT = "adclient ledger, format 2"
+_EARLIER_FORMATS = ("adclient ledger, format 1",)
+_SET_FORMAT = f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'"
 # One round trip. With READ COMMITTED, the usage is read after the wait for the lock, which all
 # ledgers of a database share. A client that vanishes in a transaction must not keep the lock.
 _BEGIN_WRITING = f"""
@@ -36,7 +38,7 @@ _APPEND_ONLY = (
     CREATE OR REPLACE TRIGGER adclient_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE
     ON adclient_ledger EXECUTE FUNCTION adclient_ledger_refuse()
     """,
-    f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
+    _SET_FORMAT,
 )
 _DEFAULTS = {
     "application_name": "adclient",
@@ -49,7 +51,7 @@ _DEFAULTS = {
 _FIND = """
 SELECT to_regclass('adclient_ledger') IS NOT NULL,
     obj_description(to_regclass('adclient_ledger'), 'pg_class'),
-    current_setting('server_encoding')
+    current_setting('server_encoding'), clock_timestamp() AT TIME ZONE 'UTC'
 """
 
 
@@ -64,7 +66,7 @@ class PostgresLedger(SQLLedger):
     Args:
         url: `postgresql://user:password@host:5432/database`, perhaps with parameters of libpq. What
             it leaves out, libpq takes from its environment variables and the file `.pgpass`.
-        now: A function that returns the current time, for tests; None for the clock of the machine.
+        now: A function that returns the current time, for tests; None for the clock of the server.
 
     Raises:
         LedgerError: The URL is invalid.
@@ -120,21 +122,24 @@ class PostgresLedger(SQLLedger):
         # Prepared statements fail behind some poolers.
         return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
 
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
         if mode != "read":
             # 0 would disable lock_timeout.
             milliseconds = max(1, round(1000 * self._longest_wait()))
             connection.execute(_BEGIN_WRITING.format(milliseconds=milliseconds))
-        exists, comment, encoding = connection.execute(_FIND).fetchone()
+        exists, comment, encoding, now = connection.execute(_FIND).fetchone()
         if encoding not in ("UTF8", "SQL_ASCII"):  # others cannot store every character
             raise self._error(f"its database has the encoding {encoding} instead of UTF8")
-        if exists and comment != _FORMAT:
+        if exists and comment not in (_FORMAT, *_EARLIER_FORMATS):
             raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
         if not exists and mode != "create":
             raise self._error(MISSING)
         if not exists:
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)
+        elif mode != "read" and comment != _FORMAT:
+            connection.execute(_SET_FORMAT)
+        return now.replace(tzinfo=UTC) if self._now is machine_time else None
 
     def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002 (SQLite has one)
         return None

@@ -11,12 +11,13 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._values.json_values import JSON, differ, is_deeper
-from adclient.ledger.entry import Entry
+from adclient.ledger.entry import Entry, read_at
 from adclient.models import Diff
 from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
 _DEEPEST = 200  # levels, which any reader can decode
+_LONGEST_REFUSED = 32_768  # characters of an entry: a call that a model may repeat needs no more
 _MAY_BE_DRAFT = "state NOT IN ('refused', 'not staged')"
 _DRAFTS = f"account_id = ? AND {_MAY_BE_DRAFT}"
 
@@ -53,8 +54,12 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS adclient_ledger_account ON adclient_ledger (account_id, day) "
     f"WHERE {_MAY_BE_DRAFT}",
 )
+# A further refusal has the arguments in the first row of its entry.
 _ENTRIES = """
-SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
+SELECT entry, CASE event WHEN 'repeated' THEN (
+    SELECT entry FROM adclient_ledger AS first
+    WHERE first.entry_id = this.entry_id ORDER BY number LIMIT 1
+) END FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
     SELECT 1 FROM adclient_ledger AS later
     WHERE later.entry_id = this.entry_id AND later.number > this.number
 ) ORDER BY at DESC, number DESC LIMIT {}
@@ -115,13 +120,13 @@ class Transaction:
         """The events of an entry, each with the entry as it was then."""
         sql = "SELECT event, entry FROM adclient_ledger WHERE entry_id = ? ORDER BY number"
         rows = self.connection.execute(sql, [key(entry_id)]).fetchall()
-        return [(event, _entry_from(text)) for event, text in rows]
+        return [(event, _entry_from(text, self.now)) for event, text in rows]
 
     def entries(self, where: str, *values: str, limit: int | None = None) -> list[Entry]:
         """The last entries whose last row meets a condition, in the order of their admission."""
         sql = _ENTRIES.format(where, _ALL if limit is None else min(limit, _ALL))
         rows = self.connection.execute(sql, values).fetchall()
-        return [_entry_from(text) for (text,) in reversed(rows)]
+        return [_entry_from(text, self.now, first) for text, first in reversed(rows)]
 
     def usage(self, entry: Entry) -> Usage:
         """The usage that a write is checked against."""
@@ -151,6 +156,24 @@ class Transaction:
         sql = f"SELECT {columns} FROM adclient_ledger ORDER BY number"  # noqa: S608
         for *values, row_hash in self.connection.execute(sql):
             yield Row(*values), row_hash
+
+    def append_refused(self, entry: Entry) -> Entry:
+        """Record a refused write; the same one again is only counted, without its arguments.
+
+        Its id is a digest of what makes it the same, by which it is found.
+        """
+        same = attrs.evolve(entry, entry_id="", at=datetime.min, why=None, reason=None)
+        text = _text_of(same)
+        entry_id = hashlib.sha256(text.encode()).hexdigest()[:32]
+        entry = attrs.evolve(entry, entry_id=entry_id, refusals=1)
+        if len(text) > _LONGEST_REFUSED:
+            reason = f"{entry.reason} (its arguments are too long to be kept)"
+            entry = attrs.evolve(entry, arguments={}, reason=reason)
+        for earlier in self.entries("entry_id = ?", entry_id):
+            entry = attrs.evolve(entry, refusals=_whole(earlier.refusals) + 1)
+            self.append("repeated", attrs.evolve(entry, arguments={}), earlier)
+            return entry
+        return self.append("reserved", entry)
 
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
@@ -236,15 +259,20 @@ def _text_of(entry: Entry) -> str:
         return _text_of(attrs.evolve(entry, diff=None))
 
 
-def _entry_from(text: str) -> Entry:
+def _entry_from(text: str, now: datetime, first: str | None = None) -> Entry:
+    """The entry in a row as it is now, with the arguments of its first row if that is given."""
     try:
         fields = cast("dict[str, Any]", jsontext.loads(text.encode()))
+        if first is not None:
+            fields["arguments"] = _entry_from(first, now).arguments
         fields["at"] = datetime.fromisoformat(fields["at"])
+        if "deadline" in fields:
+            fields["deadline"] = datetime.fromisoformat(fields["deadline"])
         diff = fields.get("diff")
         if diff is not None:
             named = {name: diff.pop(name) for name in ("field", "before", "after")}
             fields["diff"] = Diff(**named, extra=diff)
-        return Entry(**fields)
+        return read_at(now, Entry(**fields))
     except (jsontext.JSONError, TypeError, ValueError, LookupError, AttributeError):
         raise RowError(
             "an entry is damaged, which verify() finds, or of a newer adclient"

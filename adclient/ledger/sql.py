@@ -11,7 +11,7 @@ from adclient._display.signatures import deferred
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
-from adclient.ledger.entry import Check, Entry, State
+from adclient.ledger.entry import Check, Entry, State, deadline_text
 from adclient.ledger.outcomes import DraftOutcome, Reading
 from adclient.ledger.rows import Transaction, actor_start, key, utc_text
 from adclient.models import Draft
@@ -25,6 +25,7 @@ else:
 
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
+_UNKNOWN = "state IN ('under way', 'unknown', 'admitted')"  # the last one is of format 1
 
 
 class SQLLedger(LedgerDatabase):
@@ -38,12 +39,13 @@ class SQLLedger(LedgerDatabase):
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
 
         Args:
-            entry: The write; the ledger sets its time, `at`.
+            entry: The write; the ledger sets its time, `at`, and moves its `deadline` with it.
             check: Called with the usage that the ledger contains; returns a reason to refuse the
                 write, or None.
 
         Returns:
-            The entry as it was recorded, or an earlier one of the same change.
+            The entry as it was recorded, or an earlier one of the same change. The same write that
+                was refused again has the id of its first refusal.
 
         Raises:
             LedgerError: The entry cannot be recorded; the write is then not sent.
@@ -53,7 +55,7 @@ class SQLLedger(LedgerDatabase):
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> ledger.reserve(entry, lambda usage: None)
-            <Entry beta.pause_campaign, a, admitted>
+            <Entry beta.pause_campaign, a, under way>
         """
         with self._transaction("create") as ledger:
             if entry.change is not None:
@@ -69,7 +71,11 @@ class SQLLedger(LedgerDatabase):
                 entry = attrs.evolve(
                     entry, state="refused", rule=refusal.rule, reason=refusal.reason
                 )
-            return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
+            if entry.state == "refused":
+                return ledger.append_refused(attrs.evolve(entry, at=ledger.now, deadline=None))
+            # Moved to the clock that all share: those of two machines may differ.
+            later = None if entry.deadline is None else entry.deadline - entry.at + ledger.now
+            return ledger.append("reserved", attrs.evolve(entry, at=ledger.now, deadline=later))
 
     def end(self, entry: Entry) -> None:
         """Record how a write ended; see `Ledger`.
@@ -88,8 +94,8 @@ class SQLLedger(LedgerDatabase):
             >>> from adclient import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
-            >>> admitted = ledger.reserve(entry, lambda usage: None)
-            >>> ledger.end(attrs.evolve(admitted, state="staged", draft_id="draft_7c2e"))
+            >>> reserved = ledger.reserve(entry, lambda usage: None)
+            >>> ledger.end(attrs.evolve(reserved, state="staged", draft_id="draft_7c2e"))
             >>> ledger.entries()[0].state
             'staged'
         """
@@ -104,6 +110,7 @@ class SQLLedger(LedgerDatabase):
             ended = attrs.evolve(
                 history[0][1],
                 state=entry.state,
+                deadline=None,
                 draft_id=entry.draft_id,
                 diff=entry.diff,
                 reason=entry.reason,
@@ -115,7 +122,8 @@ class SQLLedger(LedgerDatabase):
         """Record how a write of unknown outcome ended, once a human has found out.
 
         It also records that a draft over a limit was handled in the approval dashboard, so that its
-        account is no longer blocked. Nothing is sent.
+        account is no longer blocked. Nothing is sent. A write that is under way may be settled with
+        its draft, but not as `not staged`: its draft may be about to be staged.
 
         Args:
             entry: An entry, or its id.
@@ -183,9 +191,14 @@ class SQLLedger(LedgerDatabase):
         if not history:
             raise self._error(f"it has no entry {entry_id}")
         before = history[-1][1]
+        if before.state == "under way" and draft_id is None:
+            problem = f"entry {entry_id} is under way until {deadline_text(before)} at the latest"
+            raise self._error(one_line(f"{problem}: then look for its draft"))
         if before.is_unknown:
             state: State = "not staged" if draft_id is None else "staged"
-            settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
+            settled = attrs.evolve(
+                before, state=state, deadline=None, draft_id=draft_id, settled_by=by
+            )
         elif before.over_limit is not None and before.settled_by is None:
             if draft_id not in (None, before.draft_id):
                 raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
@@ -250,17 +263,23 @@ class SQLLedger(LedgerDatabase):
             raise ConfigurationError(problem, argument="state")
         if limit is not None:
             check_count("limit", limit, least=1)
+        depends_on_time = state in ("under way", "unknown")
         conditions = {
             "account_id = ?": None if account_id is None else key(account_id),
             "at >= ?": None if since is None else utc_text(since),
             "at < ?": None if until is None else utc_text(until),
-            "state = ?": state,
+            "state = ?": None if depends_on_time else state,
+            _UNKNOWN: "" if depends_on_time else None,
             _BEGINS.format("change"): None if plan_id is None else key(f"{plan_id}:"),
             _BEGINS.format("entry"): None if actor is None else actor_start(actor),
         }
         given = {sql: text for sql, text in conditions.items() if text is not None}
         values = [text for sql, text in given.items() for _ in range(sql.count("?"))]
-        return self._entries(" AND ".join(given) or "1 = 1", *values, limit=limit)
+        where = " AND ".join(given) or "1 = 1"
+        if depends_on_time:  # there are few of them
+            found = [entry for entry in self._entries(where, *values) if entry.state == state]
+            return Items(found[-limit:] if limit else found)
+        return self._entries(where, *values, limit=limit)
 
     @overload
     def outcomes(
@@ -317,7 +336,7 @@ class SQLLedger(LedgerDatabase):
     def unknown(self) -> Items[Entry]:
         """Read the entries of unknown outcome: each may have staged a draft.
 
-        They include those of calls that have not ended yet.
+        They include those that are `under way`: wait for the `deadline` of these.
 
         Returns:
             A list that is also a table.
@@ -337,7 +356,7 @@ class SQLLedger(LedgerDatabase):
             ...     print(ledger.unknown()[0].state)
             unknown
         """
-        return self._entries("state IN ('admitted', 'unknown')")
+        return self._entries(_UNKNOWN)
 
     def _entries(self, where: str, *values: str, limit: int | None = None) -> Items[Entry]:
         with self._transaction("read") as ledger:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from adclient.ledger.gate_database import GateDatabase
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
-_FORMAT = 1
+_FORMAT = 2
+_SET_FORMAT = f"PRAGMA user_version = {_FORMAT}"
 # The last one refuses `INSERT OR REPLACE`, which deletes a row without the trigger for that.
 _APPEND_ONLY = tuple(
     f"""
@@ -44,7 +45,7 @@ _CREATE = (
     *SCHEMA,
     *_APPEND_ONLY,
     f"PRAGMA application_id = {_APPLICATION_ID}",
-    f"PRAGMA user_version = {_FORMAT}",
+    _SET_FORMAT,
     "COMMIT",
 )
 _FIND = """
@@ -182,12 +183,14 @@ class SQLiteLedger(SQLLedger):
                 connection.execute(statement)
         elif application_id != _APPLICATION_ID:
             raise self._error("it is an SQLite database, but not a ledger")
-        elif version != _FORMAT:
+        elif not 1 <= version <= _FORMAT:
             raise self._error(
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
         if mode != "read":
             connection.execute("BEGIN IMMEDIATE")
+            if tables and version != _FORMAT:
+                connection.execute(_SET_FORMAT)
 
     def _damage(self, ledger: Transaction) -> str | None:
         # No hash covers the indexes, and a damaged one hides rows.

@@ -276,7 +276,7 @@ class Plan:
         no response, a 401 or 407, an error of the client's `token` or `auth` function, or a ledger
         that cannot record a change does, because later changes would most likely fail as well: they
         are `not tried`, and the next run stages them. A change of unknown outcome is never
-        repeated.
+        repeated. One that another run is sending is `under way`, and does not stop the plan.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because

@@ -26,6 +26,7 @@ Verdict = Literal[
     "stale",
     "over limit",
     "unknown",
+    "under way",
 ]
 
 VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
@@ -38,8 +39,11 @@ VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
     "stale": (4, "reject in dashboard"),
     "over limit": (4, "reject in dashboard"),
     "unknown": (5, "settle in ledger"),
+    "under way": (7, "stage again later"),
 }
 """The exit code of a command that ends with a verdict, and what is missing, in three words."""
+
+_WORST_FIRST = (5, 4, 3, 1, 7, 0)
 
 FORMAT_VERSION: Final = "1.0"
 
@@ -66,8 +70,9 @@ class ChangeReport:
             `staged` by this run, or `already staged` by an earlier one; `stale`, if the draft found
             another value than the plan expects; `over limit`, if the draft exceeds a limit and
             should be rejected; `not staged`, if the call failed, so the next run repeats it; `not
-            tried`, if the plan stopped before it; or `unknown`, if it may have staged a draft, so
-            no run repeats it.
+            tried`, if the plan stopped before it; `under way`, if another run has begun to send it
+            and its time is not over; or `unknown`, if it may have staged a draft, so no run repeats
+            it.
         reason: What the verdict is based on.
         draft_id: The id of the draft; None if there is none.
         diff: The change that the draft would make; None if there is no draft.
@@ -145,17 +150,22 @@ class PlanReport(notebook.HTMLRepr):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command that ends with this report: the highest one that applies.
+        """The exit code of a command that ends with this report: the worst one that applies.
 
-        - 0: every change is allowed, staged or already staged
-        - 1: a call failed or was not tried, and the next run repeats it
-        - 2: not used here; a file or a command line is invalid
-        - 3: the policy refused a change
-        - 4: a draft is stale or over a limit
+        From the worst:
+
         - 5: the outcome of a change is unknown, or the ledger is damaged
+        - 4: a draft is stale or over a limit
+        - 3: the policy refused a change
+        - 1: a call failed or was not tried, and the next run repeats it
+        - 7: another run is sending a change
+        - 0: every change is allowed, staged or already staged
+
+        2 is not used here: a file or a command line is invalid.
         """
-        codes = [VERDICTS[change.verdict][0] for change in self.changes]
-        return max(codes, default=0) if self.ledger_problem is None else VERDICTS["unknown"][0]
+        if self.ledger_problem is not None:
+            return VERDICTS["unknown"][0]
+        return worst_of(VERDICTS[change.verdict][0] for change in self.changes)
 
     def to_dict(self) -> dict[str, JSON]:
         """Convert the report to JSON values.
@@ -218,6 +228,11 @@ class PlanReport(notebook.HTMLRepr):
         return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=notes)
 
 
+def worst_of(codes: Iterable[int]) -> int:
+    """The exit code of several reports or changes."""
+    return min(codes, key=_WORST_FIRST.index, default=0)
+
+
 def markdown_of(reports: Sequence[PlanReport]) -> str:
     """One comment on some plans; rows that would make it too long for GitHub are left out."""
     are_many = len(reports) > 1
@@ -277,7 +292,7 @@ def _counts_of(changes: Iterable[ChangeReport]) -> str:
 
 def _severity(change: ChangeReport) -> int:
     """A key that sorts the most severe verdicts first."""
-    return -VERDICTS[change.verdict][0]
+    return _WORST_FIRST.index(VERDICTS[change.verdict][0])
 
 
 def _fields_of(change: ChangeReport) -> dict[str, JSON]:

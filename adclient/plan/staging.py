@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from adclient.errors import (
     PolicyRefused,
     TransportError,
 )
-from adclient.ledger.entry import Entry, Ledger
+from adclient.ledger.entry import Entry, Ledger, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange
@@ -111,7 +112,10 @@ def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[Change
     try:
         draft = engine.run(change.call)
     except AlreadyReserved as reserved:
-        return _report_on_entry(change, reserved.entry), False
+        entry = reserved.entry
+        if not isinstance(guard.ledger, SQLLedger):  # which has read it by its own clock
+            entry = read_at(datetime.now(UTC), entry)
+        return _report_on_entry(change, entry), False
     except PolicyRefused as error:
         return report_on(change, "refused", str(error).removeprefix(f"{operation}: ")), False
     except AdClientError as error:
@@ -157,8 +161,11 @@ def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
 
 def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:
     """The report on a change that the ledger has."""
+    if entry.state == "under way":
+        reason = f"another run has until {deadline_text(entry)} to send it"
+        return report_on(change, "under way", reason)
     if entry.is_unknown:
-        reason = entry.reason or "another run is staging it, or was interrupted while it did"
+        reason = entry.reason or "another run was interrupted while it was sending it"
         return report_on(change, "unknown", reason, draft_id=entry.draft_id)
     over_limit = None if entry.settled_by else entry.over_limit
     settled = f", settled by {entry.settled_by}" if entry.settled_by else ""

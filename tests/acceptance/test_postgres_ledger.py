@@ -6,11 +6,12 @@ import socket
 import time
 import traceback
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
 from ledger_tests import *  # noqa: F403
-from ledger_tests import CAMPAIGN, admit, an_entry, stage, states
+from ledger_tests import CAMPAIGN, Clock, admit, an_entry, stage, states
 from postgres_server import PASSWORD
 
 import adclient.ledger.postgres
@@ -86,6 +87,15 @@ def test_repr_has_the_place_and_no_password(where) -> None:
     assert repr(client).endswith(f", ledger {shown}>")
 
 
+def test_time_is_that_of_the_server_whatever_that_of_the_machine_is(where, monkeypatch) -> None:
+    right, wrong_clock = datetime.now(UTC), Clock()
+    for module in ("database", "postgres"):
+        monkeypatch.setattr(f"adclient.ledger.{module}.machine_time", wrong_clock)
+    entry = admit(open_ledger(where))
+    assert abs(entry.at - right) < timedelta(minutes=1)
+    assert states(open_ledger(where)) == ["under way"]
+
+
 def test_rows_cannot_be_truncated(ledger, execute) -> None:
     stage(ledger)
     with pytest.raises(psycopg.errors.RaiseException, match="a ledger is append-only"):
@@ -134,7 +144,7 @@ def test_server_that_does_not_respond_takes_no_longer_than_the_call() -> None:
     ("comment", "problem"),
     [
         ("NULL", "its table has the comment None"),
-        ("'adclient ledger, format 2'", "format 2' instead of 'adclient ledger, format 1'"),
+        ("'adclient ledger, format 3'", "format 3' instead of 'adclient ledger, format 2'"),
     ],
 )
 def test_table_of_something_else_is_refused(ledger, execute, comment, problem) -> None:
@@ -182,8 +192,8 @@ def test_default_of_the_database_does_not_make_usage_stale(ledger, where, execut
     """A snapshot from before the wait for the lock would not see what was written meanwhile."""
     name = where.rpartition("/")[2]
     execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
-    race.run(where, cap=20, processes=2, threads=2, attempts=30)  # noqa: F405
-    race.check(ledger, cap=20, attempts=120)  # noqa: F405
+    race.run(where, processes=2, threads=2, attempts=30)  # noqa: F405
+    race.check(ledger, attempts=120)  # noqa: F405
 
 
 def test_docstring_example_runs() -> None:

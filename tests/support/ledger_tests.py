@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import attrs
 import httpx
@@ -22,6 +23,10 @@ import pytest
 from cases import each_case
 from clients import sync_and_async, wait
 from ledger_kills import kill_writers
+from plans import FIRST, SECOND, THIRD, pause, plan_of, verdicts
+from processes import received, started
+from raw_server import RawServer, answer_to
+from run_command import run_command
 
 import adclient.ledger.database
 from adclient import CallTimeout, ConfigurationError, Diff, Draft, Entry, LedgerError, Policy
@@ -31,7 +36,10 @@ from adclient.policy import Refusal, Usage
 from adclient.testing import FakeAdService
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+EAST, WEST = (timezone(timedelta(hours=hours)) for hours in (1, -1))
 CAMPAIGN = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+FORMAT_1 = Path(__file__).with_name("ledger_0_2_0.sql").read_text("utf-8")
+TABLE, COMMENT = "'adclient_ledger'::regclass", "COMMENT ON TABLE adclient_ledger IS"
 REFUSAL = Refusal("drafts_per_day", "today has enough")
 
 
@@ -75,6 +83,8 @@ def an_entry(number=1, **more) -> Entry:
     return Entry(
         **{
             "entry_id": f"entry_{number}",
+            "at": NOON,
+            "deadline": NOON + timedelta(minutes=1),
             "operation": "beta.pause_campaign",
             "account_id": "a",
             "arguments": {"account_id": "a", "campaign_id": "c"},
@@ -85,6 +95,19 @@ def an_entry(number=1, **more) -> Entry:
 
 def admit(ledger, number=1, **more) -> Entry:
     return ledger.reserve(an_entry(number, **more), lambda usage: None)
+
+
+def admit_at_once(open_it, **more) -> list[Entry]:
+    """Admit entries by many ledgers at the same time."""
+    start = threading.Barrier(8)
+
+    def write(number: int) -> Entry:
+        ledger = open_it()
+        start.wait(10)
+        return admit(ledger, number, **more)
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(write, range(8)))
 
 
 def end(ledger, entry, state, **more) -> Entry:
@@ -143,9 +166,9 @@ def test_entry_is_read_as_it_was_recorded_by_another_connection(ledger, open_it)
         extra={"currency": "EUR"},
     )
     admitted = admit(ledger, arguments={"fields": {"budget": Decimal("1e400")}}, change="plan/1")
-    ended = attrs.evolve(
-        admitted, state="unknown", draft_id="d\0\ud800", diff=diff, reason="„lost“", over_limit="x"
-    )
+    assert open_it().entries() == [admitted]
+    more = {"draft_id": "d\0\ud800", "diff": diff, "reason": "„lost“", "over_limit": "x"}
+    ended = attrs.evolve(admitted, state="unknown", deadline=None, **more)
     ledger.end(ended)
     assert open_it().entries() == [ended]
     assert open_it().verify() == ledger.verify()
@@ -161,24 +184,36 @@ def test_refused_write_is_recorded_and_does_not_count(ledger) -> None:
     assert asked(ledger).drafts_today == 0
 
 
+def test_same_refused_write_is_counted_and_its_arguments_are_kept_once(ledger, execute) -> None:
+    def refuse(number, size=20_000, rule="money", **more) -> Entry:
+        entry = an_entry(number, **{"arguments": {"x": "x" * size}, **more})
+        return ledger.reserve(entry, lambda usage: Refusal(rule, f"no {number}"))
+
+    first, small = refuse(0), {"arguments": {}}
+    others = {"actor": "kim"}, {"change": "w/1"}, {"rule": "x"}, {"account_id": "b"}
+    assert {refuse(1, **other).refusals for other in (*others, {"operation": "x"}, small)} == {1}
+    assert [refuse(number).refusals for number in range(2, 13)] == [*range(2, 13)]
+    [again] = [entry for entry in ledger.entries() if entry.refusals > 1]
+    assert again == attrs.evolve(first, refusals=12, reason="no 12")
+    huge = [refuse(number, 800_000) for number in (1, 2)][-1]
+    assert (huge.arguments, huge.refusals) == ({}, 2)
+    assert huge.reason == "no 2 (its arguments are too long to be kept)"
+    assert execute("SELECT sum(length(entry)) FROM adclient_ledger")[0][0] < 7 * 20_000
+
+
 def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
     local = datetime.now().astimezone().tzinfo
     for number, account_id in enumerate("aba"):
         clock.now = (NOON + timedelta(hours=number)).astimezone(local)
-        # The time is that of the ledger.
-        assert admit(ledger, number, account_id=account_id, at=NOON).at == clock.now
-    ledger.end(an_entry(2, at=NOON, state="staged"))
+        admit(ledger, number, account_id=account_id)
+    ledger.end(an_entry(2, state="staged"))
     later = NOON + timedelta(hours=1)
-    chosen = ledger.entries(account_id="a", since=later)
-    assert [entry.entry_id for entry in chosen] == ["entry_2"]
+    [chosen] = ledger.entries(account_id="a", since=later)
+    assert (chosen.entry_id, chosen.at) == ("entry_2", clock.now)
     assert len(ledger.entries(account_id="a")) == len(ledger.entries(since=later)) == 2
     assert ledger.entries(account_id="' OR 1 = 1 --") == []
-    east, west = (timezone(timedelta(hours=hours)) for hours in (1, -1))
-    always = {
-        "since": datetime.min.replace(tzinfo=east),
-        "until": datetime.max.replace(tzinfo=west),
-    }
-    assert ledger.entries(**always, limit=2**70) == ledger.entries()
+    first, last = datetime.min.replace(tzinfo=EAST), datetime.max.replace(tzinfo=WEST)
+    assert ledger.entries(since=first, until=last, limit=2**70) == ledger.entries()
     for account_id in ("\ud800", "\\ud800", "b\0", "ä", "Ä"):
         stage(ledger, account_id, account_id=account_id)
         assert [entry.account_id for entry in ledger.entries(account_id=account_id)] == [account_id]
@@ -190,7 +225,7 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
         *((name, datetime(2026, 3, 2), "must have a time zone") for name in ("since", "until")),
         ("since", date(2026, 3, 2), "must be a datetime, not date"),
         *((name, 5, "must be a str, not int") for name in ("account_id", "plan_id", "actor")),
-        ("state", "pending", "must be one of admitted, staged,"),
+        ("state", "pending", "must be one of under way, staged,"),
         ("limit", 0, "must be a whole number, 1 or more"),
     ],
 )
@@ -220,7 +255,7 @@ def test_entries_are_selected_by_all_that_is_given(ledger, clock) -> None:
     assert (found(actor="kim"), found(actor="ki"), found(actor="\ud800\0")) == ("07", "", "")
     assert (found(plan_id="w40"), found(plan_id="w41"), found(plan_id="w4")) == ("0246", "135", "")
     assert found(plan_id="%") == found(plan_id="") == ""
-    assert (found(state="staged"), found(state="admitted")) == ("0123456", "7")
+    assert (found(state="staged"), found(state="under way")) == ("0123456", "7")
     noon = NOON + timedelta(minutes=2)
     assert (found(until=noon), found(since=noon, until=noon + timedelta(minutes=2))) == ("01", "23")
     assert (found(limit=2), found(limit=9), found(limit=2, plan_id="w40")) == (
@@ -276,7 +311,7 @@ def test_equal_write_is_found_while_it_is_or_may_be_a_draft(ledger, clock) -> No
 
     assert repeated() is None
     entry = admit(ledger, 1, change="plan/1")
-    assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is admitted"
+    assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is under way"
     end(ledger, entry, "unknown")
     assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is unknown"
     ledger.settle(entry, draft_id="draft_1", by="kim")
@@ -335,11 +370,11 @@ def test_check_that_fails_records_nothing(ledger) -> None:
 # Changes of a plan.
 
 
-@pytest.mark.parametrize("state", ["admitted", "staged", "unknown"])
+@pytest.mark.parametrize("state", ["under way", "staged", "unknown"])
 def test_change_of_a_plan_is_reserved_once(ledger, state) -> None:
-    first = attrs.evolve(admit(ledger, 1, change="plan/1"), state=state)
-    if state != "admitted":
-        ledger.end(first)
+    first = admit(ledger, 1, change="plan/1")
+    if state != "under way":
+        first = end(ledger, first, state, deadline=None)
     assert admit(ledger, 2, change="plan/1") == first
     assert ledger.reserve(an_entry(3, change="plan/1", state="refused"), None) == first
     assert admit(ledger, 4, change="plan/2").entry_id == "entry_4"
@@ -349,17 +384,90 @@ def test_change_of_a_plan_is_reserved_once(ledger, state) -> None:
 def test_change_of_a_plan_is_reserved_again_if_nothing_was_staged(ledger) -> None:
     ledger.reserve(an_entry(1, change="plan/1"), lambda usage: REFUSAL)
     end(ledger, admit(ledger, 2, change="plan/1"), "not staged")
-    ledger.settle(admit(ledger, 3, change="plan/1"), by="kim")
+    ledger.settle(admit(ledger, 3, change="plan/1", deadline=None), by="kim")
     assert admit(ledger, 4, change="plan/1").entry_id == "entry_4"
 
 
 def test_late_draft_of_a_settled_change_counts_after_a_later_one_failed(ledger) -> None:
-    first = admit(ledger, 1, change="plan/1")
+    first = admit(ledger, 1, change="plan/1", deadline=None)
     ledger.settle(first, by="kim")
     second = admit(ledger, 2, change="plan/1")
     end(ledger, first, "staged", draft_id="draft_1")
     end(ledger, second, "not staged")
     assert admit(ledger, 3, change="plan/1").draft_id == "draft_1"
+
+
+# A write that is under way.
+
+
+def test_write_is_under_way_until_its_deadline_and_then_unknown(ledger, clock) -> None:
+    then = NOON - timedelta(hours=2)  # the clock of its machine is slow
+    entry = admit(ledger, 1, at=then, deadline=then + timedelta(seconds=35), change="plan/1")
+    admit(ledger, 2, deadline=None)
+    assert (entry.at, entry.deadline) == (NOON, NOON + timedelta(seconds=35))
+    clock.now = entry.deadline - timedelta(microseconds=1)
+    problem = "entry entry_1 is under way until 2026-03-02 12:00:35 UTC at the latest"
+    with pytest.raises(LedgerError, match=problem):
+        ledger.settle_all({"entry_2": None, "entry_1": None}, by="kim")
+    assert [each.state for each in ledger.unknown() if each.is_unknown] == ["under way", "unknown"]
+    assert ledger.entries(state="under way", limit=5) == [entry]
+    clock.now = entry.deadline
+    unknown = attrs.evolve(entry, state="unknown")
+    assert admit(ledger, 3, change="plan/1") == ledger.entries(state="unknown")[0] == unknown
+    assert [each.entry_id for each in ledger.entries(state="unknown", limit=1)] == ["entry_2"]
+    assert ledger.entries(state="under way") == []
+    ledger.settle(entry, by="kim")
+    end(ledger, entry, "staged", draft_id="draft_1")  # later than its ledger was told
+    assert sorted(states(ledger)) == ["staged", "unknown"]
+
+
+def run_and_send(words: list[str], done) -> None:
+    done.send(run_command(*words))
+
+
+def test_change_that_another_run_sends_is_under_way_and_unknown_only_if_that_dies(
+    where, tmp_path
+) -> None:
+    is_sent, may_answer = threading.Event(), threading.Event()
+
+    def serve(connection) -> None:
+        while request := connection.read():
+            if SECOND.encode() not in request:
+                is_sent.set()
+                may_answer.wait(20)
+            connection.send(answer_to(request))
+
+    def stage_again(ledger) -> tuple[int, list[str]]:
+        report = plan.stage(adclient.AdClient(server.url, ledger=ledger))
+        return report.exit_code, verdicts(report)
+
+    ledger, plan = open_ledger(where), plan_of(tmp_path, pause(FIRST), pause(SECOND))
+    words = ["plan", "stage", f"{tmp_path}/changes.toml", "--ledger", where, "--new-ledger"]
+    with RawServer(serve) as server:
+        words += ["--json", "--url", server.url]
+        with started(run_and_send, words) as (_, first):
+            assert is_sent.wait(20)
+            with started(run_and_send, words) as (_, second):
+                ran = received(second)
+            found = [(each["verdict"], each["missing"]) for each in ran.rows[0]["changes"]]
+            assert found == [("under way", "stage again later"), ("staged", "approve in dashboard")]
+            assert (ran.code, ran.rows[0]["exit_code"]) == (7, 7)
+            assert ran.rows[0]["changes"][0]["reason"].startswith("another run has until 2")
+            with pytest.raises(LedgerError, match="is under way until"):
+                ledger.settle(ledger.unknown()[0], by="kim")
+            may_answer.set()
+            assert received(first).code == 0
+        assert stage_again(ledger) == (0, ["already staged"] * 2)
+        is_sent.clear(), may_answer.clear()
+        plan = plan_of(tmp_path, pause(THIRD))
+        with started(run_and_send, words) as (process, _):
+            assert is_sent.wait(20)
+            process.kill()
+        assert stage_again(ledger) == (7, ["under way"])
+        later = type(ledger)(where, now=lambda: datetime.now(UTC) + timedelta(minutes=2))
+        assert stage_again(later) == (5, ["unknown"])
+        may_answer.set()
+    assert len(server.requests) == 3
 
 
 # Ends, and settling.
@@ -374,34 +482,19 @@ def test_entry_is_admitted_and_ended_once(ledger) -> None:
         admit(ledger)
 
 
-@pytest.mark.parametrize("ended", [False, True])
-@pytest.mark.parametrize(("draft_id", "state"), [("draft_7", "staged"), (None, "not staged")])
-def test_unknown_outcome_is_settled_by_a_human(ledger, draft_id, state, ended) -> None:
-    entry = admit(ledger)
-    if ended:
-        end(ledger, entry, "unknown", draft_id="draft_from_the_response")
-    assert [unknown.entry_id for unknown in ledger.unknown()] == ["entry_1"]
-    settled = ledger.settle("entry_1", draft_id=draft_id, by="kim")
-    assert (settled.state, settled.draft_id, settled.settled_by) == (state, draft_id, "kim")
-    assert ledger.entries() == [settled]
-    assert ledger.unknown() == []
-    assert asked(ledger).drafts_today == (state == "staged")
-
-
 def a_draft(draft_id: str) -> Draft:
     diff = Diff(field="status", before="ENABLED", after="PAUSED")
     return Draft(draft_id=draft_id, status="pending_approval", diff=diff, requires="a human")
 
 
 def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
-    entry = admit(ledger)
+    entry = admit(ledger)  # which is under way, and its draft is in the dashboard
     settled = ledger.settle(entry, draft_id=a_draft("draft_7"), by="kim")
-    assert (settled.state, settled.draft_id) == ("staged", "draft_7")
+    assert (settled.state, settled.draft_id, settled.deadline) == ("staged", "draft_7", None)
     for state in ("unknown", "not staged"):
         end(ledger, entry, state)
     assert ledger.entries() == [settled]
-    staged = attrs.evolve(entry, state="staged", draft_id="draft_1", over_limit="100 → 200")
-    ledger.end(staged)
+    staged = end(ledger, entry, "staged", draft_id="draft_1", over_limit="x", deadline=None)
     end(ledger, entry, "staged", draft_id="draft_2")
     assert ledger.entries() == [staged]
     assert asked(ledger)[:2] == (1, "draft_1")
@@ -409,16 +502,12 @@ def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
 
 def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
     for number in range(3):
-        admit(ledger, number)
+        end(ledger, admit(ledger, number), "unknown", draft_id="draft_from_the_response")
     over = stage(ledger, 3, over_limit="100 → 200")
     head, drafts = ledger.verify(), {"entry_0": "draft_7", "entry_1": None, "entry_3": None}
     for wrong in ({"entry_9": None}, {"entry_3": "draft_9"}):
         with pytest.raises(LedgerError, match=r"it has no entry entry_9|draft of entry entry_3 is"):
             ledger.settle_all({**drafts, **wrong}, by="kim")
-    for argument, wrong in (("entry", {"": None}), ("draft_id", {"entry_2": " "})):
-        with pytest.raises(ConfigurationError, match=f"^{argument} must be a text") as refused:
-            ledger.settle_all({**drafts, **wrong}, by="kim")
-        assert refused.value.argument == argument
     with pytest.raises(ConfigurationError, match="drafts must be a mapping"):
         ledger.settle_all(list(drafts), by="kim")
     assert ledger.verify() == head
@@ -430,20 +519,21 @@ def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
     ]
     assert {entry.settled_by for entry in settled} == {"kim"}
     assert [entry.entry_id for entry in ledger.unknown()] == ["entry_2"]
+    assert asked(ledger).drafts_today == 3
     assert ledger.settle_all({}, by="kim") == []
 
 
 def test_nothing_else_can_be_settled(ledger) -> None:
-    ledger.reserve(an_entry(1), lambda usage: REFUSAL)
-    stage(ledger, 2)
-    for number, problem in enumerate(["no entry entry_0", "is refused:", "is staged:"]):
+    refused = ledger.reserve(an_entry(1), lambda usage: REFUSAL)
+    staged = stage(ledger, 2)
+    for entry, problem in [("0", "no entry 0"), (refused, "is refused:"), (staged, "is staged:")]:
         with pytest.raises(LedgerError, match=problem):
-            ledger.settle(f"entry_{number}", by="kim")
+            ledger.settle(entry, by="kim")
     for argument, bad, problem in [
         ("by", " ", "a text that is not empty"),
         ("draft_id", "", "a text that is not empty"),
         ("entry", a_draft("draft_1"), "a str, not Draft"),
-        ("entry", None, "a text that is not empty"),
+        ("entry", "", "a text that is not empty"),
     ]:
         with pytest.raises(ConfigurationError, match=f"^{argument} must be {problem}$") as refused:
             ledger.settle(**{"entry": "entry_2", "by": "kim", argument: bad})
@@ -517,20 +607,33 @@ def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper) -> None
         assert ledger._shown in str(refused.value)
 
 
+def test_ledger_of_format_1_is_read_and_carried_forward_by_a_write(
+    ledger, open_it, execute, where, clock
+) -> None:
+    """0.2.0 has written it; its second write was under way when its process was killed."""
+    is_file = not where.startswith("postgresql")
+    version = "PRAGMA user_version" if is_file else f"SELECT obj_description({TABLE})"
+    older = "PRAGMA user_version = 1" if is_file else f"{COMMENT} 'adclient ledger, format 1'"
+    ledger.create()
+    execute(*(row for row in FORMAT_1.splitlines() if row.startswith("INSERT")), older)
+    clock.now = datetime(2026, 11, 27, tzinfo=UTC)
+    head = "a5e141933debe6d79159578516f32f612e524b5a5fdae43f5d9e8278ca8a42b6"
+    assert states(ledger) == ["staged", "unknown", "unknown", "refused"]
+    lost = ledger.entries(state="unknown")[0]
+    assert (ledger.verify(), str(execute(version)[0][0])[-1]) == (head, "1")
+    assert admit_at_once(open_it, change=lost.change) == [lost] * 8
+    assert str(execute(version)[0][0])[-1] == "2"
+    ledger.settle(lost, by="kim")
+    assert admit(ledger, change=lost.change) == ledger.entries()[-1]
+    assert ledger.verify(head=head) != head
+
+
 # Many users.
 
 
-def test_processes_and_threads_share_one_daily_cap(where, ledger, strength) -> None:
-    attempts = 10 * strength
-    race.run(where, cap=10 * strength, processes=2, threads=3, attempts=attempts)
-    race.check(ledger, cap=10 * strength, attempts=6 * attempts)
-
-
-def test_processes_share_the_daily_caps_of_accounts_and_equal_writes(
-    where, ledger, strength
-) -> None:
-    race.run(where, processes=3, threads=1, attempts=40 * strength)
-    race.check_accounts(ledger, attempts=120 * strength)
+def test_processes_and_threads_share_daily_caps_and_equal_writes(where, ledger, strength) -> None:
+    race.run(where, processes=3, threads=2, attempts=20 * strength)
+    race.check(ledger, attempts=120 * strength)
 
 
 def test_killed_writers_lose_no_draft(where, strength) -> None:
@@ -539,16 +642,7 @@ def test_killed_writers_lose_no_draft(where, strength) -> None:
 
 
 def test_ledger_may_be_created_by_many_at_the_same_time(open_it) -> None:
-    start = threading.Barrier(8)
-
-    def write(number: int) -> Entry:
-        ledger = open_it()
-        start.wait(10)
-        return admit(ledger, number)
-
-    with ThreadPoolExecutor(8) as pool:
-        created = list(pool.map(write, range(8)))
-    assert len(open_it().entries()) == len(created) == 8
+    assert len(admit_at_once(open_it)) == len(open_it().entries()) == 8
 
 
 # Errors.
@@ -576,7 +670,7 @@ async def test_write_is_not_sent_while_another_process_holds_the_ledger(
         monkeypatch.undo()
         assert [entry.entry_id for entry in ledger.entries()] == ["entry_of the past"]
         await wait(client.with_options(timeout=30).beta.pause_campaign(**CAMPAIGN))
-    assert states(ledger) == ["admitted", "staged"]
+    assert states(ledger) == ["under way", "staged"]
 
 
 def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
@@ -587,7 +681,7 @@ def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
     with pytest.raises(LedgerError, match="time of the call is over"):
         copy_context().run(admit_late)
     admit(ledger)
-    assert states(ledger) == ["admitted"]
+    assert states(ledger) == ["under way"]
 
 
 def test_ledger_that_does_not_exist_is_not_created_by_reading(ledger) -> None:

@@ -39,7 +39,7 @@ class MemoryLedger:
         self.may_end.wait(10)
         if self.is_broken_from == "end":
             raise LedgerError("the disk is full")
-        if any(row.entry_id == entry.entry_id and row.state == "admitted" for row in self.rows):
+        if any(row.entry_id == entry.entry_id and row.state == "under way" for row in self.rows):
             self.rows.append(entry)
         self.has_ended.set()
 

@@ -12,7 +12,7 @@ import attrs
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import Mode
-from adclient.ledger.entry import Entry
+from adclient.ledger.entry import Entry, read_at
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sqlite import SQLiteLedger
 
@@ -61,7 +61,8 @@ class MemoryLedger(SQLiteLedger):
     @property
     def latest(self) -> list[Entry]:
         """All entries as they are now, in the order of their reservations."""
-        return [*self._latest.values()]  # a copy, as other threads may add some
+        now, entries = self._now(), [*self._latest.values()]  # a copy: other threads may add some
+        return [read_at(now, entry) for entry in entries]
 
     def end(self, entry: Entry) -> None:
         """Record the end of a write of a process that lives."""

@@ -48,7 +48,9 @@ class Run:
         ledger = self.service.ledger
         for entry in ledger.latest:
             if entry.is_unknown:
-                ledger.settle(entry, draft_id=self.service.draft_of(entry), by="human")
+                draft_id = self.service.draft_of(entry)
+                if draft_id is not None or entry.state == "unknown":  # others are under way
+                    ledger.settle(entry, draft_id=draft_id, by="human")
             elif entry.over_limit is not None and entry.settled_by is None:
                 ledger.settle(entry, by="human")
 

@@ -198,7 +198,7 @@ class WatchedService(FakeAdService):
         return Write(self.drafts[-1].draft_id, entry, key)
 
     def _is_under_way(self, entry: Entry) -> bool:
-        return entry.state == "admitted" and entry.entry_id not in self._earlier
+        return entry.state == "under way" and entry.entry_id not in self._earlier
 
     def _usage(self, write: Write) -> Usage:
         """What a ledger that knows the outcome of each write would contain before this one.

@@ -139,7 +139,7 @@ def test_cancelled_write_is_unknown_in_the_ledger(mode) -> None:
             is_over.set()
 
     anyio.run(scenario)
-    assert ledger.states == ["admitted", "unknown"]
+    assert ledger.states == ["under way", "unknown"]
 
 
 def test_serve_ends_with_standard_input(monkeypatch) -> None:

@@ -188,7 +188,7 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
     expected = {"operation": "beta.pause_campaign", "arguments": shown}
     first, second = (entry.to_dict()["at"] for entry in ledger.entries()[:2])
     assert await wait(staged(client)) == {
-        "summary": "Drafts: 2; shown: 2, the newest last. One that is `admitted` or `unknown` "
+        "summary": "Drafts: 2; shown: 2, the newest last. One that is `under way` or `unknown` "
         "may not exist: ask a human.",
         "untrusted": {
             "drafts": [

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from plans import SECOND, THIRD, budget, pause, write_plan
 from raw_server import Connection, RawServer, answer_to
 from run_command import Ran, run_command
 
-from adclient import LedgerError, SQLiteLedger
+from adclient import Entry, LedgerError, Plan, SQLiteLedger
 
 CHECK = ["plan", "check", "changes.toml", "--policy", "policy.toml"]
 STAGE = ["plan", "stage", "--policy", "policy.toml"]
@@ -64,6 +65,14 @@ def test_several_plans_are_one_report_and_one_exit_code(fake) -> None:
     assert [(each["plan_id"], each["exit_code"]) for each in ran.rows] == [("w1", 0), ("w2", 3)]
     assert run_command(*STAGE, *plans, *NEW[:2]).code == 3
     assert len(fake.drafts) == 2
+    # A change that another run is sending is better than a refused one.
+    [change], now = Plan.read(*plan_files("w3")).changes, datetime.now(UTC)
+    given = {"operation": "x", "account_id": "a", "change": change.key}
+    entry = Entry(entry_id="x", at=now, deadline=now + timedelta(minutes=1), **given)
+    SQLiteLedger("drafts.db").reserve(entry, lambda usage: None)
+    for words, code in [(["w3.toml"], 7), (["w3.toml", "w2.toml"], 3)]:
+        ran = run_command(*STAGE, *words, *NEW[:2], "--json")
+        assert (ran.code, ran.rows[0]["exit_code"], verdicts(ran)[0]) == (code, 7, ["under way"])
     # Nothing is done if any file is wrong; each problem is a line.
     write_plan(Path("copy.toml"), pause(SECOND), plan_id="w1")
     write_plan(Path("bad.toml"), pause(SECOND), "x = 1\n[[change]]\ncall = 'beta'\n")

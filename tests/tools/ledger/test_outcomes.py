@@ -129,8 +129,6 @@ def odd(path: str, value: str) -> tuple[str, str]:
         ("daily_budget", 90, 100, LIVE, "100.00"),
         ("dailyBudget", 90.0, Decimal("100.000"), LIVE, "100.00"),
         ("daily_budget", 100, 120, WAITING, "100.00"),
-        ("daily_budget", 90, 120, overtaken("100.00"), "100.00"),
-        ("budget.daily_budget", 100, 120, WAITING, "100.00"),
         ("bid", "1", "0.5", overtaken("1.25"), 1.25),
         # A leading zero makes it a text.
         ("postcode", "10115", "02134", overtaken("2134"), "2134"),

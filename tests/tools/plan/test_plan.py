@@ -1,12 +1,13 @@
 """Plans that are staged: each change once, whatever happens."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
+from cases import each_case
 from clients import AT_ONCE, BASE_URL, Service, a_draft
 from hypothesis import example, given, settings, strategies as st
 from memory_ledger import MemoryLedger
@@ -15,6 +16,7 @@ from plans import FIRST, SECOND, THIRD, Team, budget, pause, plan_of, verdicts
 from adclient import (
     AsyncAdClient,
     ConfigurationError,
+    Entry,
     LedgerError,
     Policy,
     SQLiteLedger,
@@ -181,14 +183,16 @@ def test_client_that_cannot_stage_is_refused(team) -> None:
         plan.stage(AsyncAdClient(BASE_URL))
 
 
-def test_runs_at_the_same_time_stage_nothing_twice(team) -> None:
-    plan, ledger = plan_of(team.folder, pause(), pause(SECOND), pause(THIRD)), team.ledger
-    with ThreadPoolExecutor(4) as pool:
-        reports = list(pool.map(lambda _: plan.stage(team.fake.client(ledger=ledger)), range(4)))
-    found = [verdict for report in reports for verdict in verdicts(report)]
-    assert len(team.fake.requests) == found.count("staged") == 3
-    # A change that another run is staging is unknown, and what follows it is not tried.
-    assert set(found) <= {"staged", "already staged", "unknown", "not tried"}
+@each_case(("seconds", "verdict"), [(None, "unknown"), (-1, "unknown"), (60, "under way")])
+def test_entry_in_a_ledger_of_the_user_is_under_way_until_its_deadline(
+    team, seconds, verdict
+) -> None:
+    [change] = plan_of(team.folder, pause()).changes
+    deadline = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
+    given = {"operation": "x", "account_id": "a", "change": change.key}
+    ledger = MemoryLedger()
+    ledger.rows.append(Entry(entry_id="x", deadline=deadline, **given))
+    assert verdicts(team.stage(pause(), ledger=ledger)) == [verdict]
 
 
 class Killed(BaseException):
@@ -246,9 +250,9 @@ def test_no_change_is_staged_twice_whatever_happens(runs) -> None:
             with suppress(KeyboardInterrupt, Killed):
                 stage_among(events[::-1], team, ledger, campaigns)
         report = stage_among([], team, ledger, [FIRST, SECOND, THIRD])
-    assert set(verdicts(report)) <= {"staged", "already staged", "unknown"}
+    assert set(verdicts(report)) <= {"staged", "already staged", "unknown", "under way"}
     drafts = {draft.target: draft.draft_id for draft in team.fake.drafts}
     assert len(drafts) == len(team.fake.drafts), "a change was staged twice"
     for change in report.changes:
-        if change.verdict != "unknown":
+        if change.verdict not in ("unknown", "under way"):
             assert drafts[change.target_id] == change.draft_id

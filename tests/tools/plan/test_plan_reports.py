@@ -102,6 +102,14 @@ def test_hostile_text_cannot_forge_a_report(text) -> None:
     assert "<script" not in report._repr_html_()
 
 
+def test_worst_verdict_and_not_the_highest_number_is_the_exit_code() -> None:
+    codes = {"unknown": 5, "stale": 4, "refused": 3, "not staged": 1, "under way": 7, "staged": 0}
+    changes = [attrs.evolve(reported("x").changes[0], verdict=verdict) for verdict in codes]
+    for number, code in enumerate([*codes.values(), 0]):
+        report = PlanReport(plan_id="w47", changes=tuple(changes[number:][::-1]))
+        assert (report.exit_code, report._by_severity) == (code, changes[number:])
+
+
 def test_report_is_json_with_a_version(tmp_path) -> None:
     team = Team(tmp_path)
     report = team.stage(budget("120.5", 'why = "Spring"'), title='title = "T"')

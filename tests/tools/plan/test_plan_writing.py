@@ -152,7 +152,7 @@ KEYWORDS |= {"arguments": {"account_id": "a", "keywords": ["shoes"]}}
 @each_case(
     ("fields", "problem"),
     [
-        ({"state": "admitted", "draft_id": None}, "perhaps a draft is not reverted: its outcome"),
+        ({"state": "under way", "draft_id": None}, "perhaps a draft is not reverted: its outcome"),
         ({"state": "unknown"}, "draft draft_1 is not reverted: its outcome is unknown"),
         ({"diff": None}, "the ledger does not have its diff"),
         ({"over_limit": "much"}, "it was over a limit"),
