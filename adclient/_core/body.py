@@ -49,15 +49,20 @@ class Body:
         if self._inflate is None:
             self._received += chunk
         # In pieces: a few kilobytes may decompress to more than a body may have.
-        while self._inflate is not None and not (self.is_enough or self._inflate.eof):
+        while self._inflate is not None and not self.is_enough:
+            if self._inflate.eof:  # what follows is padding, or another member
+                chunk = chunk.lstrip(b"\0")
+                if not chunk:
+                    break
+                self._inflate = zlib.decompressobj(_GZIP)
             try:
                 piece = self._inflate.decompress(chunk, _PIECE)
             except zlib.error:
                 self.defect = "its compressed data is damaged"
                 return
             self._received += piece
-            chunk = self._inflate.unconsumed_tail
-            if len(piece) < _PIECE:
+            chunk = self._inflate.unconsumed_tail or self._inflate.unused_data
+            if not chunk and len(piece) < _PIECE:
                 break
         if len(self._received) > self._longest and not self._is_error:
             self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"

@@ -25,6 +25,7 @@ def read(chunks, *, status=200, coding=""):
     ("coding", "packed"),
     [
         *[("", TEXT), ("identity", TEXT), ("gzip", gzip.compress(TEXT) + b"\0\0")],
+        ("gzip", b"\0".join(gzip.compress(part) for part in (b"", TEXT[:9], b"", TEXT[9:], b""))),
         *[(coding, gzip.compress(TEXT)) for coding in ("gzip", "x-gzip", " GZip ")],
     ],
 )
@@ -52,9 +53,13 @@ def test_unsupported_coding_is_a_defect(coding):
         *[(gzip.compress(TEXT)[:length], "truncated") for length in (0, 1, 10, 30)],
     ],
 )
-def test_invalid_compressed_data_is_a_defect(packed, defect):
-    body = read([packed], coding="gzip")
+@each_case("first", [b"", gzip.compress(b'{"draft_id": "draft_1"}')])
+def test_invalid_compressed_data_is_a_defect_and_keeps_what_is_before_it(packed, defect, first):
+    if first and not packed:
+        return
+    body = read([first + packed], coding="gzip")
     assert (body.defect, body.is_enough) == (f"its compressed data is {defect}", True)
+    assert body.content.startswith(b'{"draft_id": "draft_1"}' if first else b"")
 
 
 def test_content_before_the_damage_is_kept():
