@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import threading
 import warnings
 from collections.abc import Collection, Mapping
 from inspect import currentframe
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 # All defaults, except those of `Conventions`.
 TIMEOUT = 30.0
+LONGEST_TIMEOUT = 2_000_000.0  # 23 days: sockets count milliseconds in 32 bits
 MAX_RETRIES = 2
 BACKOFF_FIRST = 0.5
 BACKOFF_LONGEST = 8.0
@@ -248,9 +248,9 @@ def check_base_url(value: object) -> str:
 
 
 def check_timeout(value: object, name: str = "timeout") -> float:
-    """Check a time in seconds: finite and above 0."""
-    if _is_finite(value) and 0 < value <= threading.TIMEOUT_MAX:
-        return float(value)
+    """Check a time in seconds: finite and above 0. A longer one than sockets can wait is cut."""
+    if _is_finite(value) and value > 0:
+        return min(float(value), LONGEST_TIMEOUT)
     raise ConfigurationError(f"{name} must be a finite number of seconds above 0", argument=name)
 
 

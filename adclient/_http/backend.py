@@ -6,7 +6,6 @@ timeouts that it passes are therefore ignored: each step gets what is left of th
 
 import socket
 import ssl
-import time
 import weakref
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
@@ -15,6 +14,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from adclient._http.addresses import Address, Connector
+from adclient._http.clock import monotonic
 from adclient._http.httpcore_alias import httpcore
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ class BaseBackend:
     a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
 
     Args:
-        deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
+        deadline: When the current call ends, by the clock `monotonic`; set for each call.
         proxy: The URL of the proxy to which it connects.
         connector: Knows where the last connection to this host was accepted.
     """
@@ -167,7 +167,7 @@ class BaseBackend:
         weakref.finalize(self, connected.close)
 
     def _time_left(self) -> float:
-        left = self.deadline - time.monotonic()
+        left = self.deadline - monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         return left
@@ -280,7 +280,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
         """
         assert self._socket is not None
         # As in `_time_left`, without a call for each read.
-        left = self.deadline - time.monotonic()
+        left = self.deadline - monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         self._socket.settimeout(left)

@@ -1,13 +1,13 @@
 """Limits the concurrent requests of a sync client, first come, first served."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
 
+from adclient._http.clock import monotonic
 from adclient._http.forks import RESETTABLE
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
@@ -79,18 +79,18 @@ class Slot:
 
     def _acquire_in_turn(self, held: list[object], timeout: float) -> bool:
         """Wait in the queue, of which only the first thread may take a slot."""
-        queue, deadline = self._queue, time.monotonic() + timeout
+        queue, deadline = self._queue, monotonic() + timeout
         turn = threading.Lock()  # released by the thread before this one as it leaves
         turn.acquire()
         leave = partial(queue.remove, turn)
         try:
             queue.append(turn)
             while queue[0] is not turn:
-                left = deadline - time.monotonic()
+                left = deadline - monotonic()
                 if left <= 0:
                     return False
                 turn.acquire(timeout=min(left, _RECHECK))
-            left = max(0.0, deadline - time.monotonic())
+            left = max(0.0, deadline - monotonic())
             held.extend(map(self._free.get, (True,), (left,)))
             return True
         except Empty:

@@ -3,7 +3,7 @@
 import os
 import ssl
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from os import PathLike, fspath
@@ -137,7 +137,7 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     if isinstance(verify, ssl.SSLContext):
         return verify
     if verify is False:
-        return _shared_context(None, None)
+        return _unverified_context()
     names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if verify is True else ()
     name = next((name for name in names if os.environ.get(name)), "")
     path = os.environ[name] if name else verify
@@ -146,9 +146,7 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
 
         path = certifi.where()
     try:
-        if name == "SSL_CERT_DIR" or os.path.isdir(path):
-            return _shared_context(None, path)  # OpenSSL looks up each certificate when it needs it
-        return _shared_context(path, None, os.stat(path).st_mtime_ns)
+        return _trusted(path).context(is_folder=name == "SSL_CERT_DIR")
     except OSError as error:
         what = f"the environment variable {name}" if name else "verify"
         reason = error.strerror or type(error).__name__
@@ -157,10 +155,36 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         ) from None
 
 
-@lru_cache(maxsize=16)  # loading certificates takes 20 ms, so all clients share the contexts
-def _shared_context(cafile: str | None, capath: str | None, _: int = 0) -> ssl.SSLContext:
-    if cafile is not None or capath is not None:
-        return ssl.create_default_context(cafile=cafile, capath=capath)
+class _Trusted:
+    """The trusted certificates of a file, or of a folder in which OpenSSL looks up each one."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        # One tuple, so that threads see a context with its own version of the file.
+        self._loaded: tuple[tuple[int, ...], ssl.SSLContext] | None = None
+
+    def context(self, *, is_folder: bool) -> ssl.SSLContext:
+        """The context; the last one stays in force while a file is missing or being written."""
+        loaded, version = self._loaded, tuple[int, ...]()
+        try:
+            if not is_folder and not os.path.isdir(self._path):
+                found = os.stat(self._path)
+                version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            if loaded is None or loaded[0] != version:
+                cafile, capath = (self._path, None) if version else (None, self._path)
+                loaded = version, ssl.create_default_context(cafile=cafile, capath=capath)
+        except OSError:
+            if loaded is None:
+                raise
+        self._loaded = loaded
+        return loaded[1]
+
+
+_trusted = lru_cache(maxsize=16)(_Trusted)  # loading takes 20 ms, so all clients share them
+
+
+@cache
+def _unverified_context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
     context.verify_mode = ssl.CERT_NONE

@@ -4,7 +4,6 @@ httpcore is the engine of httpx. `network_backend` gives its connections our soc
 the deadline of the call. Async clients have `async_pool.py`, which shares the first half.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.addresses import Connector
 from adclient._http.backend import Backend, BaseBackend, ProxyConnectError
+from adclient._http.clock import monotonic
 from adclient._http.forks import RESETTABLE
 from adclient._http.httpcore_alias import httpcore
 from adclient._http.network import Network, marked_if_permanent, tls_context
@@ -121,7 +121,7 @@ class BasePool(Generic[B, C]):
 
     def _checkout(self, idle: deque[Connection[B, C]]) -> Connection[B, C] | None:
         """Take a usable connection, and close those that have expired."""
-        expiry = time.monotonic() - KEEPALIVE_EXPIRY
+        expiry = monotonic() - KEEPALIVE_EXPIRY
         # Without a lock: a deque appends and pops atomically.
         try:
             # The longest idle are on the left, since each is appended when it becomes idle.
@@ -143,7 +143,7 @@ class BasePool(Generic[B, C]):
         if not connection.http.is_idle():
             connection.backend.close()
             return
-        connection.idle_since = time.monotonic()
+        connection.idle_since = monotonic()
         idle.append(connection)
         if self.is_closed:  # the pool was closed before this connection was in it
             close_all(idle)

@@ -5,7 +5,6 @@ It imports no HTTP library.
 
 import os
 import socket
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, Self, cast
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from adclient._core.body import LONGEST_ERROR_BODY, Body
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._http.clock import monotonic, wall_time
 
 Errors = tuple[type[Exception], ...]
 
@@ -88,7 +88,7 @@ class Attempt:
         transfer coding would override that length.
         """
         # The wall clock, since a `Retry-After` may be a date.
-        self.status, self.headers, self.received_at = status, headers, time.time()
+        self.status, self.headers, self.received_at = status, headers, wall_time()
         coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
         longest = LONGEST_ERROR_BODY if status >= 400 else _LONGEST_IN_CHUNKS
         is_plain = not coding and "transfer-encoding" not in headers
@@ -112,12 +112,12 @@ class Attempt:
     @property
     def is_late(self) -> bool:
         """True once the deadline has passed."""
-        return time.monotonic() >= self.deadline
+        return monotonic() >= self.deadline
 
     @property
     def time_left(self) -> float:
         """Seconds until the deadline, for a timeout: never 0, which some libraries read as none."""
-        return max(0.001, self.deadline - time.monotonic())
+        return max(0.001, self.deadline - monotonic())
 
     def response(self, broken: Failure | None = None) -> RawResponse:
         """The response, as far as it was received."""

@@ -1,7 +1,6 @@
 """The ways to an origin over our backends: with or without a proxy, TLS or both."""
 
 import ssl
-import time
 from contextlib import contextmanager
 from importlib.util import find_spec
 
@@ -13,6 +12,7 @@ from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
+from adclient._http.clock import monotonic
 from adclient._http.httpcore_alias import httpcore
 
 AMPLE = 30.0
@@ -130,7 +130,7 @@ class Client:
 
     async def send_until(self, seconds: float, **request):
         """The same, with a deadline."""
-        self.backend.deadline = time.monotonic() + seconds
+        self.backend.deadline = monotonic() + seconds
         if self.kind is SYNC:
             return await self.send(**request)
         with anyio.fail_after(seconds):
@@ -138,7 +138,7 @@ class Client:
 
 
 def backend_of(kind, seconds: float = AMPLE):
-    return (Backend if kind is SYNC else AsyncBackend)(time.monotonic() + seconds)
+    return (Backend if kind is SYNC else AsyncBackend)(monotonic() + seconds)
 
 
 @contextmanager

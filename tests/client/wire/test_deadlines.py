@@ -1,14 +1,24 @@
 """A call ends at its timeout, whatever the server does, and ends no other call."""
 
 import json
+import sys
 import time
 
 import anyio
 import httpx
 import pytest
 from cases import each_case
-from clients import FAMILY, SYNC, asyncio_and_trio, read, sync_and_async, wait, write
-from raw_server import LISTING, Connection, answer_to, head, serving
+from clients import (
+    FAMILY,
+    SYNC,
+    asyncio_and_trio,
+    read,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+    write,
+)
+from raw_server import LISTING, Connection, answer_to, head, serve_well, serving
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown
 
@@ -44,6 +54,22 @@ async def ends_in_time(call, client) -> AdClientError:
         await wait(call(client))
     assert TIMEOUT * 0.9 <= time.monotonic() - began <= TIMEOUT + SLACK
     return caught.value
+
+
+@each_case("timeout", [SLACK, 3e6, 1e300])
+@sync_asyncio_trio
+async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
+    client_kind, timeout, monkeypatch
+) -> None:
+    real = time.monotonic
+    with monkeypatch.context() as patch:
+        for name, module in [*sys.modules.items()]:  # as freezegun does
+            if name == "time" or name.startswith("adclient"):
+                for key in [key for key, value in vars(module).items() if value is real]:
+                    patch.setattr(module, key, lambda: 1.77e9)
+        async with serving(client_kind, serve_well, timeout=timeout, max_retries=0) as (_, client):
+            for call in (read, write):
+                await wait(call(client))
 
 
 @each_case("fault", [drip_head, drip_chunks, Connection.stay_silent])

@@ -1,5 +1,6 @@
 """Trusted certificates and proxies: from arguments, otherwise from the environment."""
 
+import os
 import shutil
 import ssl
 
@@ -27,7 +28,8 @@ from adclient.errors import OutcomeUnknownConnectionLost
 @pytest.fixture(autouse=True)
 def new_contexts():
     """Drop the contexts of other tests, some of which run without measuring coverage."""
-    network._shared_context.cache_clear()
+    network._trusted.cache_clear()
+    network._unverified_context.cache_clear()
 
 
 def url_of(server: RawServer) -> str:
@@ -64,8 +66,16 @@ async def test_setting_for_certificates_is_used(client_kind, monkeypatch, tmp_pa
                 with pytest.raises(ConnectionFailed, match="CERTIFICATE_VERIFY_FAILED"):
                     await wait(read(client))
                 if verify == bundle:  # a rotated file is read again
-                    shutil.copy(CERTIFICATE, tmp_path / "new.pem").replace(bundle)
+                    new, status = shutil.copy(CERTIFICATE, tmp_path / "new.pem"), bundle.stat()
+                    os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+                    new.replace(bundle)
                     assert len((await wait(read(client))).data) == 1
+        for replace in (bundle.unlink, lambda: bundle.write_text("begun")):
+            replace()
+            await is_trusted(client_kind, url_of(server), verify=bundle)
+        shutil.copy(certifi.where(), bundle)
+        with pytest.raises(ConnectionFailed):
+            await is_trusted(client_kind, url_of(server), verify=bundle)
 
 
 def serve_as_proxy(connection: Connection) -> None:
