@@ -14,6 +14,7 @@ from adclient._values.json_values import (
     as_mapping,
     copied,
     copied_fields,
+    walks,
 )
 
 PENDING_APPROVAL: Final = "pending_approval"
@@ -122,6 +123,7 @@ class Diff(notebook.HTMLRepr):
         """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
         return diffs.percent(self.before, self.after)
 
+    @walks
     def to_dict(self) -> dict[str, JSON]:
         """Return the diff as it was received.
 
@@ -181,6 +183,7 @@ class Draft(Result, notebook.HTMLRepr):
     requires: str
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
+    @walks
     def to_dict(self) -> dict[str, JSON]:
         """Return the draft as it was received.
 
@@ -250,6 +253,7 @@ class Item(ItemBase):
     status: str | None
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
+    @walks
     def to_dict(self) -> dict[str, JSON]:
         """Return the item as it was received, or its fields if it is one of a class of yours.
 

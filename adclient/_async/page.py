@@ -16,7 +16,7 @@ from adclient._display.signatures import hide, public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.items import as_json
-from adclient._values.json_values import AttrsInstance, copied, copied_fields
+from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result
 
@@ -274,6 +274,7 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         page = cast("AsyncPage[A]", self)
         return attrs.evolve(page, data=Items(data, cls=cls), source=self._source.typed(cls))
 
+    @walks
     def to_dict(self) -> dict[str, JSON]:
         """Return the page as it was received.
 
@@ -294,6 +295,7 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         data: list[JSON] = [*self._received_items()]
         return {"data": data, "page": {"next": copied(self.next), **page}, **extra}
 
+    @walks
     def _received_items(self) -> list[dict[str, JSON]]:
         return [cast("dict[str, JSON]", as_json(item)) for item in self.data]
 

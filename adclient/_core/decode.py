@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast, get_args
 
 from adclient._core.call import Call
-from adclient._core.jsontext import JSONError, loads, misfit
+from adclient._core.jsontext import DEEPEST, JSONError, kind_of, loads, misfit
 from adclient._core.operations import OPERATIONS, PageBody
 from adclient._core.response import RawResponse
 from adclient.conventions import EndOfListing
@@ -16,6 +16,7 @@ T = TypeVar("T", bound=Item)
 Fields = dict[str, JSON]
 
 _MISSING: Any = object()
+_IF_EMPTY = "an empty page has [] or null; transport= can put it there"
 
 
 def result_of(
@@ -24,9 +25,10 @@ def result_of(
     """The result in a successful response, or a `JSONError` that explains why there is none."""
     if response.defect is not None:
         raise JSONError(f"$: the body cannot be used: {response.defect}")
-    # A human approves a draft, so a duplicate name must not make it ambiguous. For listings the
-    # check would cost a fifth of the decoding.
-    body = loads(response.body, unique=call.operation.is_write)
+    # A human approves a draft, so a duplicate name must not make it ambiguous. For listings this
+    # check would cost a fifth of the decoding, and that of the nesting as much.
+    is_write = call.operation.is_write
+    body = loads(response.body, unique=is_write, deepest=DEEPEST if is_write else None)
     return read(body, call.operation.result, info, end)
 
 
@@ -35,7 +37,7 @@ def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing 
     fields = _object(body, "$")
     if result is Draft:
         return cast(R, _draft(fields, response))
-    items = _ITEM_READERS[result](_part(fields, "data", "$"))
+    items = _ITEM_READERS[result](fields.pop("data", _MISSING))
     page = _object(_part(fields, "page", "$"), "$.page")
     following = _next(page, end)
     listing = PageBody(data=items, next=following, page=page, extra=fields, response=response)
@@ -119,8 +121,11 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
     is_analysis = issubclass(cls, AnalysisItem)
 
     def read_items(value: JSON) -> tuple[T, ...]:
+        if value is None:  # how Go encodes an empty list that was never filled
+            return ()
         if not isinstance(value, list):
-            raise misfit("$.data", "an array", value)
+            got = "missing" if value is _MISSING else f"expected an array, got {kind_of(value)}"
+            raise JSONError(f"$.data: {got}; {_IF_EMPTY}")
         items: list[T] = []
         for extra in cast("list[Fields]", value):
             item: Any = _Unfrozen()

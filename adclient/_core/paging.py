@@ -11,6 +11,7 @@ from adclient._core.call import Call, cursor_text
 from adclient._core.decode import end_of
 from adclient._core.operations import PageBody
 from adclient._core.redact import one_line
+from adclient._display.notebook import short
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
 from adclient.models import JSON, Result
@@ -200,7 +201,8 @@ def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationE
     # The query of a URL may contain credentials that the service put there.
     if isinstance(shown, str) and "?" in shown:
         shown = shown.partition("?")[0] + "?…"
-    return _named_error(call, f"the continuation {one_line(repr(shown), 80)} {problem}", cursor)
+    text = one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
+    return _named_error(call, f"the continuation {text} {problem}", cursor)
 
 
 def _named_error(call: Call[Result], problem: str, cursor: JSON) -> PaginationError:

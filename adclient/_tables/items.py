@@ -19,6 +19,7 @@ from typing import (
 from adclient._display import notebook
 from adclient._display.extras import needs
 from adclient._display.signatures import deferred, public_in, unquote
+from adclient._values.json_values import walks
 
 if TYPE_CHECKING:
     import pandas
@@ -95,6 +96,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         return self._account_id
 
     @property
+    @walks
     def schema(self) -> pyarrow.Schema:
         """The schema of the table, a `pyarrow.Schema`.
 
@@ -214,6 +216,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         stream = cast(_ArrowStream, self._table("arrow"))
         return stream.__arrow_c_stream__(requested_schema)
 
+    @walks
     def _table(self, extra: str) -> pyarrow.Table:
         with needs(extra):
             from adclient._tables.table import table_of  # deferred: it loads pyarrow

@@ -10,7 +10,7 @@ from adclient import models
 from adclient._core import jsontext
 from adclient._display import notebook
 from adclient._values.items import as_json
-from adclient._values.json_values import as_mapping
+from adclient._values.json_values import as_mapping, walks
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -31,6 +31,7 @@ def record(item: object) -> dict[str, object]:
     return fields_of(item)
 
 
+@walks
 def fields_of(item: object) -> dict[str, object]:
     """All fields of an item; the values may be shared with it."""
     if isinstance(item, Item) and type(item) in OURS:
@@ -78,6 +79,7 @@ def encodable_name(name: str) -> str:
     return encodable(name).replace("\0", "\\x00")
 
 
+@walks
 def json_text(value: object) -> str:
     """The whole value as JSON text; a short text if it contains what is not JSON."""
     try:

@@ -1,12 +1,16 @@
 """JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol, TypeGuard, Union, cast
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeGuard, TypeVar, Union, cast
 
 import attrs
 
 from adclient._display.signatures import TypeAliasType
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # A type alias with a name, so that signatures show the name.
 JSON = TypeAliasType(
@@ -101,6 +105,28 @@ def is_deeper(value: object, levels: int) -> bool:
     if not is_array(value):
         return False
     return not levels or any(is_deeper(inner, levels - 1) for inner in value)
+
+
+def walks(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn the `RecursionError` of a function about a value nested too deeply into our error."""
+
+    @wraps(function)
+    def walk(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            pass  # raised below, without this error and its thousand frames as a context
+        from adclient._display.notebook import short  # deferred: they import this module
+        from adclient.errors import UnexpectedResponse
+
+        value = args[0]
+        name = getattr(value, "id", getattr(value, "draft_id", ""))
+        what = f"{type(value).__name__} {short(name)}".strip()
+        raise UnexpectedResponse(
+            f"{what}: nested too deeply to be converted; sys.setrecursionlimit allows more levels"
+        )
+
+    return walk
 
 
 def copied(value: JSON) -> JSON:

@@ -98,7 +98,8 @@ class Observation:
     def page(self) -> PageView | None:
         """The page in a successful response; None if it contains none."""
         body = self.body if isinstance(self.body, dict) else {}
-        items, page = body.get("data"), body.get("page")
+        items, page = body.get("data", ""), body.get("page")
+        items = [] if items is None else items
         if not isinstance(items, list) or not isinstance(page, dict):
             return None
         found = (item["id"] if isinstance(item, dict) and "id" in item else item for item in items)

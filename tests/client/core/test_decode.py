@@ -18,6 +18,7 @@ WRONG = {  # values that are not text, by their name in errors
     "an array": ["a"],
     "an object": {"a": "b"},
 }
+IF_EMPTY = "an empty page has [] or null; transport= can put it there"
 ENDS_SO = "if that is the last page, set Conventions(end_of_listing='missing')"
 GONE = object()
 
@@ -54,7 +55,9 @@ def test_draft_is_decoded():
 @each_case(
     ("path", "value", "problem"),
     [
-        *[(["data"], GONE, ": missing"), (["data"], {}, ": expected an array, got an object")],
+        (["data"], GONE, f": missing; {IF_EMPTY}"),
+        (["data"], {}, f": expected an array, got an object; {IF_EMPTY}"),
+        (["data"], "", f": expected an array, got empty text; {IF_EMPTY}"),
         (["data", 3], None, ": expected an object, got null"),
         (["data", 3], [], ": expected an object, got an array"),
         *[(["data", 3, name], GONE, ": missing") for name in ITEM],
@@ -70,6 +73,11 @@ def test_invalid_listing_is_refused_with_its_path(path, value, problem):
     where = "$" + "".join(f"[{step}]" if step == 3 else f".{step}" for step in path)
     body = with_spot(listing_of(*[ITEM] * 5), path, value)
     assert problem_with(body, PageBody[Campaign]) == f"{where}{problem}"
+
+
+def test_null_is_a_page_without_items():
+    page = structure({"data": None, "page": {"next": "a"}}, PageBody[Campaign])
+    assert (page.data, page.next) == ((), "a")
 
 
 @each_case("path", [["draft_id"], ["status"], ["requires"], ["diff", "field"]])

@@ -90,12 +90,13 @@ class TestLoads:
             with pytest.raises(JSONError, match=r"^\$: nested too deeply$"):
                 loads(f"[{body}]".encode(), unique=unique)
 
-    def test_many_brackets_are_no_deep_nesting(self):
-        text = [{"a": [1, {}], "b": "]" * 10, "c": "[{" * 200}] * 200
-        assert loads(json.dumps(text).encode()) == text
-        hidden = f"[{json.dumps(text)},{'[' * DEEPEST}{']' * DEEPEST}]"
-        with pytest.raises(JSONError, match="nested too deeply"):
-            loads(hidden.encode())
+    def test_brackets_in_texts_are_no_nesting_and_do_not_hide_any(self):
+        for text in ([{"a": [1, {}], "b": "]" * 10, "c": "[{" * 200}] * 200, ["]" * 500]):
+            assert loads(json.dumps(text).encode()) == text
+            hidden = f"[{json.dumps(text)},{'[' * DEEPEST}{']' * DEEPEST}]".encode()
+            with pytest.raises(JSONError, match="nested too deeply"):
+                loads(hidden)
+            assert loads(hidden, deepest=None)[0] == text
 
 
 # Two decoders.
