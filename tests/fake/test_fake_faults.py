@@ -119,7 +119,7 @@ def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_pag
         ("foreign_next", PaginationError, "another endpoint", 1),
         ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
         ("page_missing", UnexpectedResponse, r"\$\.page", 1),
-        ("data_null", UnexpectedResponse, r"\$\.data", 1),
+        ("data_missing", UnexpectedResponse, r"\$\.data", 1),
     ],
 )
 def test_page_fault_ends_the_listing_with_an_error(what, error, text, asked):
@@ -150,7 +150,7 @@ def test_page_fault_changes_the_items(fake):
         (lambda faults: faults.add(Fault.refused(), times=0), "times must be a whole number, 1"),
         (lambda faults: faults.add(Fault.refused(), operation="beta.pause"), "no operation"),
         (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),
-        (lambda faults: faults.add(Fault.in_page("data_null"), operation=WRITE), "no pages"),
+        (lambda faults: faults.add(Fault.in_page("data_missing"), operation=WRITE), "no pages"),
         (lambda faults: faults.add("refused"), r"Fault\.refused\(\), not 'refused'"),
         (lambda _: Fault.status(199), "status"),
         (lambda _: Fault.redirect(status=200), "status"),

@@ -27,7 +27,7 @@ IN_BODY = (
     "cut stalled wrong_length broken_gzip not_json not_utf8 wrong_shape error_object "
     "duplicate_keys wrong_content_type"
 )
-IN_PAGE = "same_next foreign_next next_missing page_missing data_null"
+IN_PAGE = "same_next foreign_next next_missing page_missing data_missing"
 FAULTS = [
     Fault.refused(),
     Fault.dropped(),

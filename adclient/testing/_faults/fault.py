@@ -315,8 +315,8 @@ class Fault:
                 although `next` is set. `"foreign_next"`: `next` is a URL of another service.
                 `"duplicates"`: the last item of the previous page is repeated.
                 `"shrinking_list"`: an item was removed meanwhile, so another one is skipped.
-                `"next_missing"`, `"page_missing"`: a part of the envelope is missing.
-                `"data_null"`: null instead of a list of items.
+                `"next_missing"`, `"page_missing"`, `"data_missing"`: a part of the envelope is
+                missing.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.

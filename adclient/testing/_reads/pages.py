@@ -25,7 +25,7 @@ PagingFault = Literal[
     "shrinking_list",
     "next_missing",
     "page_missing",
-    "data_null",
+    "data_missing",
 ]
 Row = dict[str, JSON]
 Rows = list[Callable[[], Row]]
@@ -65,7 +65,7 @@ class Pages:
         is_last = end >= len(rows)
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
         items = [row() for row in rows[start + shift : end + shift]]
-        data: JSON = None if fault == "data_null" else [] if fault == "empty_page" else [*items]
+        data: JSON = [] if fault == "empty_page" else [*items]
         convention = request.style.conventions.end_of_listing
         page: Row = {"next": _ENDS.get(convention)}
         if not is_last:
@@ -82,9 +82,10 @@ class Pages:
             own | invented(shapes, self.seed, len(rows), size, is_last=is_last)
             for own, shapes in ((page, listing.page), ({}, listing.extra))
         )
-        if fault == "page_missing":
-            return {"data": data, **extra}
-        return {"data": data, "page": page, **extra}
+        whole: Row = {"data": data, "page": page, **extra}
+        if fault in ("data_missing", "page_missing"):
+            del whole[fault.removesuffix("_missing")]
+        return whole
 
     def _continuation(self, request: ParsedRequest, offset: int, size: int) -> JSON:
         """The continuation of a listing at an item."""

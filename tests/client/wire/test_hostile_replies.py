@@ -4,6 +4,7 @@ import gzip
 import json
 from itertools import repeat
 
+import attrs
 import httpx
 import pytest
 from cases import each_case
@@ -15,6 +16,7 @@ from adclient import (
     AdClientError,
     APIError,
     ConnectionLost,
+    Items,
     OutcomeUnknown,
     ServerError,
     UnexpectedResponse,
@@ -139,6 +141,27 @@ async def test_invalid_body_is_unexpected_response(client_kind, data, said) -> N
         assert error.status == (200 if said else 204)
         assert error.request_id == "req_1"
         assert said in str(error) or (TWICE in data and not write)
+
+
+@attrs.frozen
+class Own:
+    id: str
+    a: object
+
+
+@sync_and_async
+async def test_item_nested_too_deeply_is_named_by_what_converts_it(client_kind) -> None:
+    deep = reply(200, listing(b'"x","a":' + b"[" * 600 + b"]" * 600))
+    async with serving(client_kind, responding(deep)) as (_, client):
+        page = await wait(client.beta.list_campaigns(account_id="a"))
+        assert len(page.data) == len(page.data[0].extra) == 1
+        for convert in (page.to_dict, page.data.to_records, page.data[0].to_dict):
+            with pytest.raises(UnexpectedResponse, match="^Campaign x: nested too deeply") as caught:
+                convert()
+            assert caught.value.__context__ is None
+    items = Items([Own("x", page.data[0].extra["a"])])
+    with pytest.raises(UnexpectedResponse, match="^Own x: nested too deeply"):
+        items.to_records()
 
 
 CUT = gzip.compress(b'{"message": "cut short"}')[:-9]
