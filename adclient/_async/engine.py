@@ -17,7 +17,7 @@ from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate, RetryQuota
-from adclient._display.tracebacks import forget_frames
+from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
@@ -263,7 +263,7 @@ class AsyncEngine:
             return await async_in_time(exchange.time_left, partial(self._credentials, exchange))
         except ConfigurationError as refused:
             # Tracebacks can show local variables, which contain the refused value below this frame.
-            raise refused.with_traceback(None) from None
+            raise bare(refused) from None
 
     async def _credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         if self.tokens is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from adclient._core.auth import AsyncAuth, AsyncTokenSource
 from adclient._display.signatures import deferred
+from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -54,4 +55,4 @@ def with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dic
     try:
         return client_arguments(path, held)
     except ConfigurationError as refused:
-        raise refused.with_traceback(None) from None
+        raise bare(refused) from None

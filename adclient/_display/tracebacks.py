@@ -15,6 +15,12 @@ _SENDING = {"adclient", "h11", "httpcore", "httpcore2", "httpx", "httpx2", "sock
 _CALLED = sys.stdlib_module_names | {"anyio"}
 
 
+def bare(error: AdClientError | TypeError) -> AdClientError | TypeError:
+    """An error about an argument without what may hold its value: frames, and errors below it."""
+    error.__context__ = None
+    return error.with_traceback(None)
+
+
 def forget_frames(error: BaseException) -> None:
     """Remove frames of this library from the traceback of an error that `raise` raises again.
 

@@ -16,6 +16,7 @@ from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
 from adclient._display.signatures import deferred, public_in
+from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -140,32 +141,24 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         try:
-            is_in_file = base_url is None and settings.names_service()
-        except ConfigurationError:
-            del token, auth, headers, proxy  # tracebacks can show local variables
-            raise
-        if is_in_file:
-            given = dict(locals())
-            del given["self"], given["is_in_file"]
-            del token, auth, headers, proxy
-            AdClient.__init__(self, **with_service(None, given))
-            return
-        held = Credentials(token, auth)
-        del token, auth  # tracebacks can show local variables
-        # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
-        from adclient import _telemetry
-        from adclient._sync.engine import Engine
-        from adclient._core.events import write_log_to_stderr
-        from adclient._http.limiter import CapacityLimiter
-        from adclient._http.network import build_network
-        from adclient._http.resolve import (
-            resolve_sender,
-            resolve_clock,
-            resolve_transport,
-            warn_if_exposed,
-        )
+            if base_url is None and settings.names_service():
+                given = dict(locals())
+                del given["self"]
+                AdClient.__init__(self, **with_service(None, given))
+                return
+            # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
+            from adclient import _telemetry
+            from adclient._sync.engine import Engine
+            from adclient._core.events import write_log_to_stderr
+            from adclient._http.limiter import CapacityLimiter
+            from adclient._http.network import build_network
+            from adclient._http.resolve import (
+                resolve_sender,
+                resolve_clock,
+                resolve_transport,
+                warn_if_exposed,
+            )
 
-        try:
             options = settings.resolve(
                 base_url=base_url,
                 timeout=timeout,
@@ -182,39 +175,38 @@ class AdClient(AccountReader, notebook.HTMLRepr):
                 verify=verify,
                 has_sender=transport is not None or http_client is not None,
             )
-        except ConfigurationError as refused:
-            # The frames below contain the refused value, which may be a secret.
-            raise refused.with_traceback(None) from None
-        finally:
-            del base_url, proxy, headers
-        guard = None
-        if policy is not None or ledger is not None:
-            from adclient._limits.guard import resolve_guard
+            guard = None
+            if policy is not None or ledger is not None:
+                from adclient._limits.guard import resolve_guard
 
-            guard = resolve_guard(policy, ledger)
-        if gate is not None:
-            from adclient.ledger.gate import SharedGate
+                guard = resolve_guard(policy, ledger)
+            if gate is not None:
+                from adclient.ledger.gate import SharedGate
 
-            settings.check_type("gate", gate, SharedGate)
-        slots = settings.check_max_concurrency(max_concurrency)
-        sent_by = resolve_transport(transport, http_client, options.base_url)
-        credentials = held.resolved()
-        warn_if_exposed(credentials, sent_by, options.base_url)
-        clock, random = resolve_clock(sent_by)
-        write_log_to_stderr()
-        self._use(
-            Engine(
-                options=options,
-                credentials=credentials,
-                sender=resolve_sender(sent_by, http_client, network, slots),
-                limiter=CapacityLimiter(slots),
-                clock=clock,
-                random=random,
-                tracer=_telemetry.tracer(),
-                guard=guard,
-                shared_gate=gate,
+                settings.check_type("gate", gate, SharedGate)
+            slots = settings.check_max_concurrency(max_concurrency)
+            sent_by = resolve_transport(transport, http_client, options.base_url)
+            credentials = Credentials(token, auth).resolved()
+            warn_if_exposed(credentials, sent_by, options.base_url)
+            clock, random = resolve_clock(sent_by)
+            write_log_to_stderr()
+            self._use(
+                Engine(
+                    options=options,
+                    credentials=credentials,
+                    sender=resolve_sender(sent_by, http_client, network, slots),
+                    limiter=CapacityLimiter(slots),
+                    clock=clock,
+                    random=random,
+                    tracer=_telemetry.tracer(),
+                    guard=guard,
+                    shared_gate=gate,
+                )
             )
-        )
+        except (ConfigurationError, TypeError) as refused:
+            raise bare(refused) from None
+        finally:
+            del base_url, token, auth, headers, proxy  # tracebacks can show local variables
 
     @classmethod
     def from_service(
@@ -297,15 +289,20 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         attributes, slots = cast(_State, object.__getstate__(self))
         for name, value in {**(attributes or {}), **slots}.items():  # including those of a subclass
             object.__setattr__(copy, name, value)
-        options = self._engine.options.merged(
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            actor=actor,
-        )
-        copy._use(self._engine.with_options(options))
+        try:
+            options = self._engine.options.merged(
+                timeout=timeout,
+                max_retries=max_retries,
+                retry=retry,
+                headers=headers,
+                hooks=hooks,
+                actor=actor,
+            )
+            copy._use(self._engine.with_options(options))
+        except ConfigurationError as refused:
+            raise bare(refused) from None
+        finally:
+            del headers  # tracebacks can show local variables
         return copy
 
     def preview(self, method: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:

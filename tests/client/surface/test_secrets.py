@@ -2,10 +2,13 @@
 
 import contextlib
 import copy
+import gc
+import inspect
 import json
 import logging
 import pickle
 import traceback
+import tracemalloc
 import warnings
 from itertools import product
 from pathlib import Path
@@ -28,11 +31,19 @@ from clients import (
     write,
 )
 from interface_table import ROWS
+from memory import MIB
 from raw_server import Connection, RawServer, reply, serve_well
-from secret_texts import TOKEN, assert_untold, shown_by
+from secret_texts import TOKEN, assert_untold, locals_of, shown_by
 
 import adclient
-from adclient import AdClientError, ConfigurationError, Conventions, Hooks, PaginationError
+from adclient import (
+    AdClientError,
+    ConfigurationError,
+    Conventions,
+    Hooks,
+    PaginationError,
+    UnexpectedResponse,
+)
 
 PACKAGE = Path(adclient.__file__).parent
 
@@ -195,6 +206,40 @@ def test_configuration_error_has_no_credentials_in_its_text_or_frames(
     assert own
     assert_untold(*(str(frame.locals) for frame in own))
     assert_untold(str(caught.value), repr(vars(caught.value)))
+
+
+SECRETS = {"token": TOKEN, "headers": {"x-key": TOKEN}, "proxy": "http://user:canary@proxy.test"}
+ARGUMENTS = [*inspect.signature(adclient.AdClient).parameters]
+
+
+@each_case("name", [name for name in ARGUMENTS if name != "base_url"])
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_no_error_about_an_argument_holds_those_beside_it(client_kind, name) -> None:
+    wrong = Conventions(reads={"x.y": {}}) if name == "conventions" else object()
+    with pytest.raises((ConfigurationError, TypeError)) as caught:
+        client_kind.client(URL, **{**SECRETS, name: wrong})
+    assert_untold(*locals_of(caught.value), repr(caught.value.__context__))
+    if name in inspect.signature(client_kind.client.with_options).parameters:
+        with pytest.raises(ConfigurationError) as caught:
+            client_kind.client(URL).with_options(**{"headers": {"x-key": TOKEN}, name: wrong})
+        assert_untold(*locals_of(caught.value), repr(caught.value.__context__))
+
+
+@sync_and_async
+async def test_error_about_a_body_holds_only_its_beginning(client_kind) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, text=TOKEN * 100_000))
+    async with client_kind.open(transport=transport, token="canary", max_retries=0) as client:
+        tracemalloc.start()
+        errors = []
+        for _ in range(4):
+            with pytest.raises(UnexpectedResponse) as caught:
+                await wait(read(client))
+            errors.append(caught.value)
+        gc.collect()
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert held < MIB
+    assert_untold(*map(shown_by, errors), *(t for e in errors for t in locals_of(e)))
 
 
 @each_case("options", [{"token": bad_token}, {"auth": bad_headers}])
