@@ -125,6 +125,8 @@ def unreadable(
     for redactor in redactors:
         response = attrs.evolve(response, body=redactor.redact_bytes(response.body))
     message = None if response.defect is not None else problem_of(response).message
+    for redactor in redactors:  # what JSON escaped far behind is now plain
+        message = message and redactor.redact(message)
     what = f"{response.status} with an unexpected body: {problem}"
     what += f" (its message: {one_line(message)})" if message else ""
     return _error(call, cls, what, details | _details_of(call, response))

@@ -72,6 +72,16 @@ def behind_a_long_text(given: str) -> bytes:
     return reply(500, f"{'x' * 145}{given}{'x' * (2035 - 145 - len(given))}{given}".encode())
 
 
+def in_escaped_letters(given: str) -> bytes:
+    escaped = "".join(f"\\u{ord(char):04x}" for char in given)
+    return reply(403, f'{{"message": "{escaped}"}}'.encode())
+
+
+def in_escaped_letters_far_behind(given: str) -> bytes:
+    body = in_escaped_letters(given).partition(b"\r\n\r\n")[2]
+    return reply(200, b'{"x": "%b", ' % (b"y" * 70_000) + body[1:])
+
+
 def in_headers(given: str) -> bytes:
     return reply(429, b"{}", f"X-Request-Id: {given}", f"X-Echo: {given}", "Retry-After: 99")
 
@@ -93,7 +103,7 @@ def in_a_status_line(given: str) -> bytes:
 
 
 IN_A_BODY = [in_json, in_a_url, in_a_success_that_is_none, in_a_success_that_is_no_json]
-IN_A_BODY += [behind_a_long_text]
+IN_A_BODY += [behind_a_long_text, in_escaped_letters, in_escaped_letters_far_behind]
 IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http, in_a_status_line]
 
 
