@@ -1,8 +1,8 @@
 """Text for errors and logs: short, printable and without credentials."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from urllib.parse import unquote
 
 LINE = 200
 EXCERPT = 2048
@@ -14,12 +14,8 @@ _SHORTEST_SECRET = 4
 _EXAMINED = 64 * 1024
 
 
-# A character as a URL, JSON or a `repr`, and HTML escape it; letters perhaps several times.
-_ESCAPED = re.compile(
-    rb"%(?:25){0,3}([0-9a-f]{2})|\\{1,4}(?:u([0-9a-f]{4})|x([0-9a-f]{2}))|\\([\"'/\\])"
-    rb"|&(?:amp;){0,3}(?:#x0{0,5}([0-9a-f]{1,5})|#0{0,5}([0-9]{1,6})|([a-z][a-z0-9]{0,30}));",
-    re.IGNORECASE,
-)
+# A character as JSON or a `repr` escapes it.
+_ESCAPED = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(["'/\\]))""")
 
 
 class Redactor:
@@ -32,7 +28,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         plain = {secret.encode() for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-        forms = plain | {_ESCAPED.sub(_unescaped, secret) for secret in plain}
+        forms = plain | set(map(_unescaped, plain))
         # The longest first: one secret may contain another.
         pattern = b"|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
         self._secrets = re.compile(pattern or b"(?!)")
@@ -48,44 +44,24 @@ class Redactor:
         return text if redacted == data else redacted.decode("utf-8", "surrogatepass")
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """The bytes with `***` for each secret."""
-        head, rest = data[:_EXAMINED], data[_EXAMINED:]
-        if b"%" in head or b"\\" in head or b"&" in head:
-            head = _HIDDEN.join(self._around_escaped(head))
-        return self._secrets.sub(_HIDDEN, head + rest)
-
-    def _around_escaped(self, data: bytes) -> Iterator[bytes]:
-        """What is before, between and behind the secrets that become visible without escapes."""
-        end = 0
-        if self._secrets.search(_ESCAPED.sub(_unescaped, data)) is not None:  # which is rare
-            # Where the bytes without escapes and those with them begin to correspond again.
-            plain, places = bytearray(), [(0, 0)]
-            for escape in _ESCAPED.finditer(data):
-                plain += data[places[-1][1] : escape.start()]
-                places.append((len(plain), escape.start()))
-                plain += _unescaped(escape)
-                places.append((len(plain), escape.end()))
-            plain += data[places[-1][1] :]
-            for secret in self._secrets.finditer(plain):
-                near = (places[bisect_right(places, (i, len(data))) - 1] for i in secret.span())
-                (start, at), (stop, behind) = near
-                yield data[end : at + secret.start() - start]
-                end = behind + secret.end() - stop
-        yield data[end:]
+        """The bytes with `***` for each secret; also without escapes, if they hide one."""
+        data = self._secrets.sub(_HIDDEN, data)
+        plain = head = data[:_EXAMINED]
+        for _ in range(2):  # such as JSON within JSON
+            plain, count = self._secrets.subn(_HIDDEN, _unescaped(plain))
+            head = plain if count else head
+        return head + data[_EXAMINED:]
 
 
-def _unescaped(escape: re.Match[bytes]) -> bytes:
-    in_url, in_json, in_repr, symbol, hexadecimal, decimal, name = escape.groups()
-    if in_url is not None:
-        return bytes.fromhex(in_url.decode())
-    if symbol is not None:
-        return symbol
-    if name is not None:
-        from html.entities import html5  # deferred: only web pages have names
+def _unescaped(data: bytes) -> bytes:
+    """A text without the escapes of JSON, HTML and URLs."""
+    if not (b"\\" in data or b"%" in data or b"&" in data):
+        return data
+    from html import unescape  # deferred: slow to import
 
-        return html5.get(f"{name.decode()};", escape[0].decode()).encode()
-    code = int(decimal) if decimal else int(in_json or in_repr or hexadecimal, 16)
-    return chr(code).encode("utf-8", "surrogatepass")
+    text = data.decode("utf-8", "surrogateescape")
+    text = _ESCAPED.sub(lambda escape: escape[3] or chr(int(escape[1] or escape[2], 16)), text)
+    return unescape(unquote(text)).encode("utf-8", "surrogatepass")
 
 
 def one_line(text: str, limit: int = LINE) -> str:

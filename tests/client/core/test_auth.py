@@ -116,19 +116,18 @@ def assert_redacted(token):
     redactor, in_json = Redactor(("another", token)), json.dumps(token)[1:-1]
     forms = [token, in_json, in_json.replace("/", "\\/"), repr(token)[1:-1], html.escape(token)]
     codes = [ord(char) for char in token]
-    for escape in ("\\u%04x", "\\u%04X", "\\\\u%04x", "%%%02x", "%%25%02X", "&#%d;", "&amp;#x0%X;"):
-        forms.append("".join(escape % code for code in codes))
-    forms += [in_json.replace(token[0], f"\\u{codes[0]:04x}", 1), f"&#{codes[0]};{html.escape(token[1:])}"]
+    escapes = ("\\u%04X", "\\\\u%04x", "\\x%02x", "%%%02x", "%%25%02X", "&#%d;", "&amp;#x0%X;")
+    forms += ["".join(escape % code for code in codes) for escape in escapes]
+    forms += [in_json.replace(token[0], f"\\u{codes[0]:04x}", 1)]
     for form in (*forms, quote(token), quote(token, safe="")):
         text = f"[{form}]"
         assert redactor.may_find(text)
         assert redactor.redact(text) == "[***]"
         assert redactor.redact_bytes(text.encode()) == b"[***]"
-        around = "&é;%zz\\n&nosuch;&lt;\ud800"
-        assert redactor.redact(f"{around}{text}{around}{text}") == f"{around}[***]{around}[***]"
+    assert redactor.redact(f"\ud800 é \\ud800 {forms[-1]} {token}").endswith(" *** ***")
 
 
-@each_case("token", ["abc0\\", "a/b'c\"d", "100% \\u0041", "s3cr3t+tok/en==", "'\"\\/%"])
+@each_case("token", ["ab\\c0", "a/b'c\"d", "100% \\u0041", "s3cr3t+tok/en==", "'\"\\/%"])
 def test_secret_is_redacted_in_every_form(token):
     assert_redacted(token)
 

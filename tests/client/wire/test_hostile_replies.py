@@ -156,7 +156,9 @@ async def test_item_nested_too_deeply_is_named_by_what_converts_it(client_kind) 
         page = await wait(client.beta.list_campaigns(account_id="a"))
         assert len(page.data) == len(page.data[0].extra) == 1
         for convert in (page.to_dict, page.data.to_records, page.data[0].to_dict):
-            with pytest.raises(UnexpectedResponse, match="^Campaign x: nested too deeply") as caught:
+            with pytest.raises(
+                UnexpectedResponse, match="^Campaign x: nested too deeply"
+            ) as caught:
                 convert()
             assert caught.value.__context__ is None
     items = Items([Own("x", page.data[0].extra["a"])])
