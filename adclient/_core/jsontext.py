@@ -67,9 +67,9 @@ def loads(body: bytes, *, unique: bool = False, deepest: int | None = DEEPEST) -
     With a `deepest` of None, whoever walks the value has to expect a `RecursionError`.
     """
     value = _decoded(body, unique)
-    if deepest is not None and body.count(b"{") + body.count(b"[") > deepest:  # perhaps in texts
-        if is_deeper(value, deepest):
-            raise JSONError("$: nested too deeply")
+    # Few brackets, which is usual, need no look at the value; many may be next to each other.
+    if deepest and body.count(b"{") + body.count(b"[") > deepest and is_deeper(value, deepest):
+        raise JSONError("$: nested too deeply")
     return value
 
 

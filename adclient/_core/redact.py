@@ -19,7 +19,7 @@ _ESCAPED = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(["'/\\]))"""
 
 
 class Redactor:
-    """Replaces secrets in text, also where the beginning of it escapes them for JSON, HTML or a URL.
+    """Replaces secrets in text, also where they are escaped for JSON, HTML or a URL.
 
     A text must be redacted before it is shortened: a part of a secret is not recognized.
     """

@@ -145,42 +145,28 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         import certifi  # deferred: a plain http URL does without it
 
         path = certifi.where()
+    loaded, version = _loaded_from(path), tuple[int, ...]()
     try:
-        return _trusted(path).context(is_folder=name == "SSL_CERT_DIR")
+        # In a folder, OpenSSL looks up each certificate when it needs it.
+        if name != "SSL_CERT_DIR" and not os.path.isdir(path):
+            found = os.stat(path)
+            version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        if not loaded or loaded[0][0] != version:
+            cafile, capath = (path, None) if version else (None, path)
+            loaded[:] = [(version, ssl.create_default_context(cafile=cafile, capath=capath))]
     except OSError as error:
-        what = f"the environment variable {name}" if name else "verify"
-        reason = error.strerror or type(error).__name__
-        raise ConfigurationError(
-            f"{what}: no certificates could be read from {path!r}: {reason}", argument="verify"
-        ) from None
+        if not loaded:  # else it may be in the middle of being replaced
+            what = f"the environment variable {name}" if name else "verify"
+            reason = error.strerror or type(error).__name__
+            problem = f"{what}: no certificates could be read from {path!r}: {reason}"
+            raise ConfigurationError(problem, argument="verify") from None
+    return loaded[0][1]
 
 
-class _Trusted:
-    """The trusted certificates of a file, or of a folder in which OpenSSL looks up each one."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        # One tuple, so that threads see a context with its own version of the file.
-        self._loaded: tuple[tuple[int, ...], ssl.SSLContext] | None = None
-
-    def context(self, *, is_folder: bool) -> ssl.SSLContext:
-        """The context; the last one stays in force while a file is missing or being written."""
-        loaded, version = self._loaded, tuple[int, ...]()
-        try:
-            if not is_folder and not os.path.isdir(self._path):
-                found = os.stat(self._path)
-                version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-            if loaded is None or loaded[0] != version:
-                cafile, capath = (self._path, None) if version else (None, self._path)
-                loaded = version, ssl.create_default_context(cafile=cafile, capath=capath)
-        except OSError:
-            if loaded is None:
-                raise
-        self._loaded = loaded
-        return loaded[1]
-
-
-_trusted = lru_cache(maxsize=16)(_Trusted)  # loading takes 20 ms, so all clients share them
+@lru_cache(maxsize=16)  # loading certificates takes 20 ms, so all clients share the contexts
+def _loaded_from(_: str) -> list[tuple[tuple[int, ...], ssl.SSLContext]]:
+    """The context of a path and the version of its file, once it is loaded."""
+    return []
 
 
 @cache

@@ -119,12 +119,9 @@ def walks(function: Callable[P, R]) -> Callable[P, R]:
         from adclient._display.notebook import short  # deferred: they import this module
         from adclient.errors import UnexpectedResponse
 
-        value = args[0]
-        name = getattr(value, "id", getattr(value, "draft_id", ""))
-        what = f"{type(value).__name__} {short(name)}".strip()
-        raise UnexpectedResponse(
-            f"{what}: nested too deeply to be converted; sys.setrecursionlimit allows more levels"
-        )
+        what = f"{type(args[0]).__name__} {short(getattr(args[0], 'id', ''))}".strip()
+        advice = "sys.setrecursionlimit allows more levels"
+        raise UnexpectedResponse(f"{what}: nested too deeply to be converted; {advice}")
 
     return walk
 

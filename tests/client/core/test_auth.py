@@ -137,9 +137,3 @@ def test_short_secret_is_not_redacted_and_none_is_in_the_repr():
     assert redactor.redact("v2 abc") == "v2 abc"
     assert not redactor.may_find("v2 abc")
     assert "canary" not in repr(Redactor(("canary",)))
-
-
-def test_secret_is_redacted_whatever_a_service_escapes():
-    redactor = Redactor(["s3cr3t+tok/en=="])
-    for body in (rb"s3cr3t\u002Btok/en\u003d\u003d", b"s3cr3t%2btok%2fen%3d%3d"):
-        assert redactor.redact_bytes(body) == b"***"

@@ -8,16 +8,7 @@ import anyio
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    FAMILY,
-    SYNC,
-    asyncio_and_trio,
-    read,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import FAMILY, SYNC, asyncio_and_trio, read, sync_and_async, wait, write
 from raw_server import LISTING, Connection, answer_to, head, serve_well, serving
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown
@@ -57,7 +48,7 @@ async def ends_in_time(call, client) -> AdClientError:
 
 
 @each_case("timeout", [SLACK, 3e6, 1e300])
-@sync_asyncio_trio
+@sync_and_async
 async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
     client_kind, timeout, monkeypatch
 ) -> None:

@@ -143,12 +143,6 @@ async def test_invalid_body_is_unexpected_response(client_kind, data, said) -> N
         assert said in str(error) or (TWICE in data and not write)
 
 
-@attrs.frozen
-class Own:
-    id: str
-    a: object
-
-
 @sync_and_async
 async def test_item_nested_too_deeply_is_named_by_what_converts_it(client_kind) -> None:
     deep = reply(200, listing(b'"x","a":' + b"[" * 600 + b"]" * 600))
@@ -156,14 +150,12 @@ async def test_item_nested_too_deeply_is_named_by_what_converts_it(client_kind) 
         page = await wait(client.beta.list_campaigns(account_id="a"))
         assert len(page.data) == len(page.data[0].extra) == 1
         for convert in (page.to_dict, page.data.to_records, page.data[0].to_dict):
-            with pytest.raises(
-                UnexpectedResponse, match="^Campaign x: nested too deeply"
-            ) as caught:
+            with pytest.raises(UnexpectedResponse, match=r"^Campaign x: nested too dee") as caught:
                 convert()
             assert caught.value.__context__ is None
-    items = Items([Own("x", page.data[0].extra["a"])])
-    with pytest.raises(UnexpectedResponse, match="^Own x: nested too deeply"):
-        items.to_records()
+        own = attrs.make_class("Own", ["id", "a"])("x", page.data[0].extra["a"])
+        with pytest.raises(UnexpectedResponse, match=r"^Own x: nested too deeply"):
+            Items([own]).to_records()
 
 
 CUT = gzip.compress(b'{"message": "cut short"}')[:-9]

@@ -28,7 +28,7 @@ from adclient.errors import OutcomeUnknownConnectionLost
 @pytest.fixture(autouse=True)
 def new_contexts():
     """Drop the contexts of other tests, some of which run without measuring coverage."""
-    network._trusted.cache_clear()
+    network._loaded_from.cache_clear()
     network._unverified_context.cache_clear()
 
 
