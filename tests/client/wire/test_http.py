@@ -20,11 +20,7 @@ from raw_server import (
 )
 
 import adclient._http.async_pool  # noqa: F401  (here, so that coverage sees its import)
-from adclient import (
-    ConnectionFailed,
-    Draft,
-    NotFound,
-)
+from adclient import ConnectionFailed, Draft, NotFound
 
 LISTING_BYTES = json.dumps(LISTING).encode()
 

@@ -19,7 +19,7 @@ from raw_server import (
 )
 from routes import greet
 
-from adclient import AdClient, ConfigurationError, ConnectionFailed, ConnectionLost
+from adclient import ConfigurationError, ConnectionFailed, ConnectionLost
 from adclient._http import network
 from adclient._http.network import build_network
 from adclient.errors import OutcomeUnknownConnectionLost
@@ -211,21 +211,3 @@ def test_proxy_of_the_environment_is_that_of_the_scheme_unless_excepted(
             patch.setenv(name, value)
         network = build_network(base_url=url, proxy=None, verify=True, has_sender=False)
     assert network.proxy == (PROXY if is_used else None)
-
-
-@pytest.mark.own
-@each_case(
-    ("variable", "value"),
-    [
-        ("HTTPS_PROXY", "http://user:s3cret@[::1"),
-        ("HTTPS_PROXY", "ftp://user:s3cret@proxy.example.com"),
-        ("ALL_PROXY", "http://user:s3cret@proxy:port"),
-    ],
-)
-def test_invalid_proxy_variable_is_named_without_its_password(variable, value, monkeypatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setenv(variable, value)
-        with pytest.raises(ConfigurationError) as caught:
-            AdClient("https://ads.example.com")
-    assert variable.lower() in str(caught.value).lower()
-    assert "s3cret" not in str(caught.value)
