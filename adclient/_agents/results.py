@@ -1,8 +1,8 @@
 """The result of a call as a model sees it: our summary, and apart from it the service's text.
 
 Names and texts of an ad account may have been written by anybody. They are only ever below the key
-`untrusted`, on one line, with escapes for what is invisible, and cut; the summary never repeats
-them.
+`untrusted`, on one line, with escapes for what is invisible, and cut, except the values of a
+change; the summary never repeats them.
 """
 
 import base64
@@ -44,7 +44,7 @@ _LOOK = (
 )
 
 # Of an entry of the ledger.
-_OF_ENTRY = {"at", "state", "draft_id", "operation", "arguments", "over_limit"}
+_OF_ENTRY = {"at", "state", "draft_id", "operation", "over_limit"}
 _UNSURE = "One that is `under way` or `unknown` may not exist: ask a human."
 
 # What a model should do about an error, by the first of these that it is.
@@ -95,7 +95,7 @@ def of_draft(draft: Draft, over_limit: str | None) -> Object:
         summary = "Staged, with a status that is not known: ask a human to look."
     shown: Object = {
         "draft_id": _clean(draft.draft_id),
-        "diff": [_clean(line, _MESSAGE) for line in diffs.lines(draft.diff)],
+        "diff": [*diffs.lines(draft.diff)],
         "status": _clean(draft.status),
         "requires": _clean(draft.requires),
     }
@@ -139,6 +139,7 @@ def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Obje
     """The newest writes to some accounts, or to all, that staged a draft or may have."""
     drafts: list[JSON] = [
         {name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY}
+        | {"arguments": [*diffs.lines_of_call(each.arguments)]}
         for each in entries
         if (each.draft_id or each.is_unknown) and (accounts is None or each.account_id in accounts)
     ]

@@ -8,6 +8,7 @@ from typing import get_args
 
 from adclient._command import add_actions, connection, output
 from adclient._display import diffs
+from adclient._display.notebook import NOTE, short
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, State, open_ledger
@@ -18,6 +19,7 @@ WHERE = (
     "unlike one in PGPASSWORD or ~/.pgpass"
 )
 _FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
+_BELOW = ("operation", "account_id", "arguments", "diff", "over_limit", "reason")  # of a table
 _FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
@@ -110,15 +112,22 @@ def run(options: argparse.Namespace) -> int:
                             seen[each.entry.entry_id] = found
     shape = output.shape_of(options)
     rows: list[Mapping[str, JSON]] = []
+    below: list[str] = []
     for entry in entries:
         fields = entry.to_dict() | seen.get(entry.entry_id, {})
         if shape == "table":
             fields["entry_id"] = entry.entry_id[:_SHORT]
             fields["state"] = fields.pop("text", entry.state)
-        if shape != "json" and entry.diff is not None:
+            fields["at"] = f"{entry.at:%Y-%m-%d %H:%M}"
+            ids = (short(each) for name, each in entry.arguments.items() if name.endswith("_id"))
+            what = diffs.one_line(entry.diff, entry.arguments)
+            reason = short(entry.over_limit or entry.reason or "", NOTE)
+            below.append(" · ".join(filter(None, (entry.operation, " ".join(ids), what, reason))))
+            fields = {name: value for name, value in fields.items() if name not in _BELOW}
+        elif shape == "csv" and entry.diff is not None:
             fields["diff"] = diffs.one_line(entry.diff)
         rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
-    output.write(rows, shape)
+    output.write(rows, shape, below)
     return 0
 
 

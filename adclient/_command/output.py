@@ -42,10 +42,10 @@ def shape_of(options: argparse.Namespace) -> str:
     return shape or ("table" if sys.stdout.isatty() else "json")
 
 
-def write(rows: Rows, shape: str) -> None:
-    """Write rows to standard output."""
+def write(rows: Rows, shape: str, below: Sequence[str] = ()) -> None:
+    """Write rows to standard output; a table has a whole line below each, if there are any."""
     if shape == "table":
-        _write_table(rows)
+        _write_table(rows, below)
     elif shape == "json":
         for row in rows:
             print(json_line(row))
@@ -80,7 +80,7 @@ def _csv_cell(value: object) -> str:
     return '"{}"'.format(text.replace('"', '""')) if _QUOTED.search(text) else text
 
 
-def _write_table(rows: Rows) -> None:
+def _write_table(rows: Rows, below: Sequence[str]) -> None:
     if not rows:
         print("(nothing)")
         return
@@ -93,6 +93,8 @@ def _write_table(rows: Rows) -> None:
     for number in range(len(rows) + 1):
         cells = (_padded(texts[name][number], widths[name], name in numbers) for name in widths)
         print(_GAP.join(cells).rstrip())
+        for line in below[number - 1 : number] if number else ():
+            print(f"{_GAP}{line}")
     if hidden := len(names) - len(widths):
         print(f"({hidden} of {len(names)} columns do not fit: --json and --csv have them)")
 

@@ -12,7 +12,8 @@ from adclient._command.output import json_line
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
-from adclient.plan import Interrupted, Plan, PlanReport
+from adclient.plan import Interrupted, Plan, PlannedChange, PlanReport
+from adclient.plan.change import overlaps
 from adclient.plan.report import markdown_of, worst_of
 from adclient.plan.staging import stage_all
 from adclient.policy import Policy
@@ -79,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
 def _read(paths: Sequence[str]) -> list[Plan]:
     """Read all plans; an error has a line for each problem of each of them."""
     plans: dict[str, Plan] = {}
+    changes: list[tuple[str, PlannedChange]] = []
     problems: list[str] = []
     for path in paths:
         try:
@@ -86,8 +88,10 @@ def _read(paths: Sequence[str]) -> list[Plan]:
             if plan.id in plans:
                 raise ConfigurationError(f"{path}: another file has the id {plan.id} as well")
             plans[plan.id] = plan
+            changes += ((f"change {each.number} of {path}", each) for each in plan.changes)
         except ConfigurationError as error:
             problems.append(str(error))
+    problems += overlaps(changes)
     if problems:
         raise ConfigurationError("\n".join(problems))
     return [*plans.values()]

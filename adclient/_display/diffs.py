@@ -7,21 +7,23 @@ words.
 import decimal
 import enum
 import math
+import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from adclient._display.notebook import ROWS, SHORT, Change, Row, more, short, short_end, short_pair
+from adclient._display import notebook
+from adclient._display.notebook import ROWS, Change, Row, in_full, short
 from adclient._values.json_values import JSON
 
 if TYPE_CHECKING:
     from adclient.models import Diff
 
-_MOST_IN_LINE, _LONGEST_LINE = 3, 200
-# Only the end of a longer path is kept: a service could send very long names, many times.
+# Of a longer path, the end and a digest are kept: a service could send very long names, many times.
 _LONGEST_PATH = 1000
+_PLAIN_NAME = re.compile(r"[\w-]+", re.ASCII)
 # Enough digits for any amount, and few enough that a huge exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
 _EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
@@ -42,8 +44,8 @@ class Difference(NamedTuple):
     """One changed leaf of a diff: a value that holds no others, or an empty object or list.
 
     `subject` names the element of a list that the leaf belongs to, such as a keyword and its match
-    type; it is empty elsewhere. A very long path is cut: `key` is its last step, a name or place in
-    a list, and `within` the change of the object or list around it.
+    type; it is empty elsewhere. `key` is the last step of the path, a name or place in a list, and
+    `within` the change of the object or list around it.
     """
 
     path: str
@@ -53,20 +55,31 @@ class Difference(NamedTuple):
     key: str | int
     within: "Difference | None" = None
 
+    @property
+    def row(self) -> Change:
+        """What every review shows of the leaf; its values are never cut."""
+        before, after = notebook.pair_in_full(self.before, self.after)
+        old = None if self.before is MISSING else before
+        new = None if self.after is MISSING else after
+        return Change(self.path, old, new, _remark(self))
+
     def __str__(self) -> str:
-        before, after = short_pair(self.before, self.after)
-        subject = self.subject and f" ({short(self.subject)})"
-        return f"{short_end(self.path)}{subject}: {before} → {after}"
+        row, subject = self.row, self.subject and f" ({short(self.subject)})"
+        return f"{row.name}{subject}: {row.before or MISSING} → {row.after or MISSING}"
 
 
 def differences_of(diff: "Diff") -> Iterator[Difference]:
     """The leaves that differ, without elements of lists that were only shifted."""
     before, after = diff.before, diff.after
-    key_of = _keys_of(before, after)
     # An object or list instead of null was created, and null instead of one removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
-    waiting = [Difference(diff.field, "", old, new, diff.field)]
+    path = notebook.part_of(in_full(diff.field), 0, _LONGEST_PATH)
+    return _leaves(Difference(path, "", old, new, diff.field))
+
+
+def _leaves(root: Difference) -> Iterator[Difference]:
+    key_of, waiting = _keys_of(root.before, root.after), [root]
     while waiting:
         change = waiting.pop()
         if key_of(change.before) == key_of(change.after):
@@ -77,42 +90,48 @@ def differences_of(diff: "Diff") -> Iterator[Difference]:
             yield change
 
 
-def lines(diff: "Diff", most: int = ROWS) -> list[str]:
+def lines(diff: "Diff") -> list[str]:
     """One line for each change, and how many more there are."""
     changes = list(differences_of(diff))
-    left = len(changes) - most
-    shown = [*map(str, _first(changes, most))] or [f"{short(diff.field)} is unchanged"]
-    return [*shown, f"… and {left} more"] if left > 0 else shown
+    shown = [*map(str, _first(changes))] or [f"{in_full(diff.field)} is unchanged"]
+    return shown + _hidden(changes)
 
 
-def one_line(diff: "Diff") -> str:
-    """As many changes as fit in a line, at least one, and how many more there are."""
-    line, most = ", ".join(lines(diff, _MOST_IN_LINE)), _MOST_IN_LINE
-    while len(line) > _LONGEST_LINE and most > 1:
-        most -= 1
-        line = ", ".join(lines(diff, most))
-    return line
+def lines_of_call(arguments: Mapping[str, JSON]) -> list[str]:
+    """One line for each value that a call sends, and how many more there are."""
+    changes = list(_leaves(Difference("", "", MISSING, dict(arguments), ""))) if arguments else []
+    rows = (change.row for change in _first(changes))
+    return [f"{row.name}: {row.after}" for row in rows] + _hidden(changes)
 
 
-def rows(
-    diff: "Diff", *, most: int = ROWS, limit: int = SHORT, currency: str = ""
-) -> tuple[list[Row], list[str]]:
+def one_line(diff: "Diff | None", arguments: Mapping[str, JSON] | None = None) -> str:
+    """The changes in one line; without a diff, what a call with these arguments sets."""
+    if diff is not None:
+        return ", ".join(lines(diff))
+    values = {n: value for n, value in (arguments or {}).items() if not n.endswith("_id")}
+    return f"→ {', '.join(lines_of_call(values))}" if values else ""
+
+
+def rows(diff: "Diff", *, most: int = ROWS, currency: str = "") -> tuple[list[Row], list[str]]:
     """A row for each change, below the name of what it belongs to; and notes about the rows."""
     changes = list(differences_of(diff))
-    table: list[Row] = [] if changes else [(short(diff.field, limit), "unchanged")]
+    table: list[Row] = [] if changes else [(in_full(diff.field), "unchanged")]
     shown, heading = _first(changes, most), ""
     for change in shown:
         if change.subject != heading:
             heading = change.subject
-            table.append((short(heading or diff.field, limit),))
-        before, after = short_pair(change.before, change.after, limit)
-        old = None if change.before is MISSING else before
-        new = None if change.after is MISSING else after
-        table.append(Change(short_end(change.path, limit), old, new, _remark(change)))
-    notes = more(len(changes), "changes", most)
+            table.append((heading or in_full(diff.field),))
+        table.append(change.row)
+    notes = _hidden(changes, most)
     if any(_last_name(change) == "daily_budget" for change in shown):
         notes.append(f"daily_budget is in {currency or 'the currency of the account'}")
     return table, notes
+
+
+def _hidden(changes: Sequence[Difference], most: int = ROWS) -> list[str]:
+    """A note on the changes that are not shown, which tells them from others, if there are any."""
+    notes = notebook.more(len(changes), "changes", most)
+    return [f"{note} ({notebook.digest(', '.join(map(str, changes)))})" for note in notes]
 
 
 def _remark(change: Difference) -> str:
@@ -122,7 +141,7 @@ def _remark(change: Difference) -> str:
     return text if ratio is None else f"{text} ({ratio:+.4g} %)".strip()
 
 
-def _first(changes: Sequence[Difference], most: int) -> list[Difference]:
+def _first(changes: Sequence[Difference], most: int = ROWS) -> list[Difference]:
     """Choose the changes to show: budgets first, elements of lists last."""
 
     def rank(place: int) -> tuple[bool, bool, bool]:
@@ -212,19 +231,25 @@ def _inside(change: Difference, key_of: _KeyOf) -> Iterator[Difference]:
     empty: JSON = [] if isinstance(before, list) or isinstance(after, list) else {}
     old = empty if before is MISSING else before
     new = empty if after is MISSING else after
-    if isinstance(old, dict) and isinstance(new, dict):
+    # One that is empty differs from one that is missing, so it is a leaf of its own.
+    is_both = (before is MISSING or before) and (after is MISSING or after)
+    if is_both and isinstance(old, dict) and isinstance(new, dict):
         for name in {**old, **new}:
-            path = f"{change.path}.{name}"[-_LONGEST_PATH:]
+            path = _path(change, f".{name}" if _PLAIN_NAME.fullmatch(name) else in_full([name]))
             values = old.get(name, MISSING), new.get(name, MISSING)
             yield Difference(path, change.subject, *values, name, change)
-    elif isinstance(old, list) and isinstance(new, list):
+    elif is_both and isinstance(old, list) and isinstance(new, list):
         for place, one, other in _elements(old, new, key_of):
-            path = f"{change.path}[{place}]"[-_LONGEST_PATH:]
-            subject = _subject(one, other) or change.subject
+            path, subject = _path(change, f"[{place}]"), _subject(one, other) or change.subject
             yield Difference(path, subject, one, other, place, change)
     else:
         yield change._replace(after=MISSING)
         yield change._replace(before=MISSING)
+
+
+def _path(around: Difference, step: str) -> str:
+    path = f"{around.path}{step}".removeprefix(".")  # what a call sets has no name around it
+    return notebook.part_of(path, len(path), _LONGEST_PATH)
 
 
 def _elements(
@@ -283,4 +308,4 @@ def _subject(one: JSON | Missing, other: JSON | Missing) -> str:
         for name, value in objects[0].items()
         if name != "status" and isinstance(value, str) and value and objects[-1].get(name) == value
     )
-    return ", ".join(islice(texts, 2))
+    return ", ".join(map(in_full, islice(texts, 2)))

@@ -15,8 +15,10 @@ SHORT = 60
 NOTE = 400  # a whole error message
 WHOLE = 10**9
 ROWS = 20
+_LONGEST, _AROUND = 2500, 120  # of a value in full, and of the part of a longer one
 COLUMNS = 16
 _FIRST = ("id", "name", "status")
+_WORDS = re.compile(r'"(?!(?i:true|false|null|nan|inf|infinity)")[^\W\d_][\w.-]*(?: [\w.-]+)*"')
 # Python calls these printable, but they are invisible, so text can be hidden in them.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -39,23 +41,42 @@ def short_end(text: str, limit: int = SHORT) -> str:
     return line if len(line) <= limit else "…" + line[1 - limit :]
 
 
-def short_pair(before: object, after: object, limit: int = SHORT) -> tuple[str, str]:
-    """Two values that differ as two short lines that look different."""
-    old, new = short(before, limit), short(after, limit)
-    if old.split() and new.split() and old.split() != new.split():
-        return old, new
-    from json.encoder import encode_basestring  # deferred: slow to import
+def in_full(value: object) -> str:
+    """A value as JSON on one printable line; two different values never look the same.
 
-    # They look alike: blanks, 120 and "120", or a common beginning.
-    old, new = (
-        _escaped(encode_basestring(value)) if isinstance(value, str) else short(value, limit)
-        for value in (before, after)
-    )
+    A text alone that consists of words, such as ENABLED, is not quoted.
+    """
+    from unicodedata import is_normalized  # deferred: slow to import
+
+    text = "".join(map(_escaped, _pieces(value, quoted=True)))
+    text = text[1:-1] if _WORDS.fullmatch(text) else text
+    # A letter with an accent may be one character or two, which look the same.
+    is_unique = is_normalized("NFC", text)
+    return text if is_unique else text.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def pair_in_full(before: object, after: object) -> tuple[str, str]:
+    """Two values in full; of very long ones, the part that differs, with a digest of the whole."""
+    old, new = in_full(before), in_full(after)
     pairs = enumerate(zip(old, new, strict=False))
     alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
-    start = alike - limit // 3 if alike >= limit // 2 else 0
-    lead = "…" * (start > 0)
-    return short(lead + old[start:], limit), short(lead + new[start:], limit)
+    return part_of(old, alike), part_of(new, alike)
+
+
+def part_of(text: str, place: int, longest: int = _LONGEST) -> str:
+    """A text as it is; of a very long one, the part around a place, with a digest of the whole."""
+    if len(text) <= longest:
+        return text
+    start = max(0, place - _AROUND // 4)
+    part = f"{'…' * (start > 0)}{text[start : start + _AROUND]}…"
+    return f"{part} ({len(text)} characters, {digest(text)})"
+
+
+def digest(text: str) -> str:
+    """What tells a text that is not shown from every other one."""
+    from hashlib import sha256  # deferred: slow to import
+
+    return f"SHA-256 {sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _escaped(text: str) -> str:
@@ -91,7 +112,7 @@ class HTMLRepr(PublicDir):
 
 
 class Change(NamedTuple):
-    """A changed value as texts: before, after, and a remark; None where it is missing."""
+    """A changed value as texts in full: before, after, and a remark; None where it is missing."""
 
     name: str
     before: str | None
@@ -121,12 +142,12 @@ def _card_row(row: Row, limit: int) -> str:
     if len(row) == 1:
         return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
     if isinstance(row, Change):
-        before, after, remark = map(_html, (row.before or "—", row.after or "—", row.remark))
+        texts = row.name, row.before or "—", row.after or "—", row.remark
+        name, before, after, remark = (_html(text, WHOLE) for text in texts)
         remark = remark and f" <span{_MUTED}>{remark}</span>"
         cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
     else:
-        cell = _html(row[1], limit)
-    name = _html(short_end(row[0]))
+        name, cell = _html(short_end(row[0])), _html(row[1], limit)
     return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
 
 
@@ -142,15 +163,19 @@ def table(
     total: int,
     about: Sequence[str] = (),
     notes: Sequence[str] = (),
+    limit: int = SHORT,
 ) -> str:
-    """The first rows of a table of `total` rows."""
+    """The first rows of a table of `total` rows; a cell is cut at a limit, or wrapped."""
     rows = rows[:ROWS]
     names, numbers = ranked_columns(rows)
-    styles = {name: _RIGHT if name in numbers else _LEFT for name in names[:COLUMNS]}
+    left = _LEFT if limit == SHORT else _WRAPPED
+    styles = {name: _RIGHT if name in numbers else left for name in names[:COLUMNS]}
     head = "".join(f'<th scope="col"{style}>{_html(name)}</th>' for name, style in styles.items())
     body = ""
     for row in rows:
-        cells = (f"<td{style}>{_html(row.get(name, ''))}</td>" for name, style in styles.items())
+        cells = (
+            f"<td{style}>{_html(row.get(name, ''), limit)}</td>" for name, style in styles.items()
+        )
         body += f"<tr>{''.join(cells)}</tr>"
     content = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>" if rows else ""
     subtitle = "".join(f"<span{_MUTED}> · {_html(text)}</span>" for text in about)
@@ -220,23 +245,27 @@ def _html(value: object, limit: int = SHORT) -> str:
     return escape(short(value, limit))
 
 
-def _pieces(value: object) -> Iterator[str]:
+def _pieces(value: object, *, quoted: bool = False) -> Iterator[str]:
     """The text of a value in pieces, so that no more of it is built than is shown."""
     if is_object(value):
         for index, (name, inner) in enumerate(value.items()):
             yield ", " if index else "{"
-            yield from _pieces(name)
+            yield from _pieces(name, quoted=quoted)
             yield ": "
-            yield from _pieces(inner)
+            yield from _pieces(inner, quoted=quoted)
         yield "}" if value else "{}"
     elif is_array(value):
         for index, inner in enumerate(value):
             yield ", " if index else "["
-            yield from _pieces(inner)
+            yield from _pieces(inner, quoted=quoted)
         yield "]" if value else "[]"
     elif value is None or isinstance(value, bool):
         yield {None: "null", True: "true", False: "false"}[value]
     elif isinstance(value, int) and value.bit_length() > 2000:
         yield hex(value)  # Python refuses to write thousands of digits
+    elif quoted and isinstance(value, str):
+        from json.encoder import encode_basestring  # deferred: slow to import
+
+        yield encode_basestring(value)
     else:
         yield str(value)

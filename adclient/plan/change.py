@@ -1,9 +1,12 @@
 """One change of a plan, as it is read from a file."""
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from hashlib import sha256
+from itertools import islice
+from operator import eq
 from typing import cast
 
 import attrs
@@ -13,6 +16,7 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
+from adclient._display.notebook import in_full, short
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
 from adclient._values.toml import Document
@@ -20,6 +24,7 @@ from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
 
 SETTABLE = ("targeting", "daily_budget")  # besides `fields`; `keywords` only names what to change
+_Path = tuple[str, ...]
 _WRITES = {
     operation.full_name: cast("Operation[Draft]", operation)
     for operation in OPERATIONS
@@ -90,6 +95,45 @@ def values_set(arguments: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**(fields if isinstance(fields, dict) else {}), **own}
 
 
+def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
+    """A line for each change that sets a value which an earlier one sets; each has a name."""
+    earlier = defaultdict[_Path, list[tuple[_Path, str]]](list)
+    for name, change in changes:
+        found = [*_values_in(change.call)]
+        lines = (
+            f"{name} {text}, and {other}"
+            for names, text, around in found
+            for others, other in earlier[around]
+            if all(map(eq, names, others))  # the same names, or as many as the shorter path has
+        )
+        yield from islice(lines, 1)
+        for names, text, around in found:
+            earlier[around].append((names, f"{name} {text}"))
+
+
+def _values_in(call: Call[Draft]) -> Iterator[tuple[_Path, str, _Path]]:
+    """The values that a call sets: the names around each, what it is, and what has it."""
+    operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
+    if operation.target == "campaign_id" and operation.name.startswith("create_"):
+        return  # the campaign is that of what is created
+    values, targets = values_set(arguments), arguments.get("keywords", [call.target_id])
+    match_type = in_full(values.pop("match_type", None))  # another one makes another keyword
+    for target in targets if isinstance(targets, list) else ():
+        for names, value in _leaves_of(values) if target is not None and values else ():
+            text = f"sets {'.'.join(map(short, names))} to {short(value)}"
+            has = (call.account_id, str(operation.target), str(target), match_type, names[0])
+            yield names, text, has
+
+
+def _leaves_of(value: JSON) -> Iterator[tuple[_Path, JSON]]:
+    """The values that are no objects, with the names around them; a name may be a path itself."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from (((*name.split("."), *names), leaf) for names, leaf in _leaves_of(inner))
+    else:
+        yield (), value
+
+
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:
     """Read all of them, or raise a `ConfigurationError` with a line for each problem."""
     if not is_array(tables) or not tables:
@@ -106,6 +150,9 @@ def read_changes(document: Document, plan_id: str, tables: object) -> tuple[Plan
             changes[change.key] = change
         except ConfigurationError as error:
             problems.append(str(error))
+    problems += overlaps(
+        (f"change {each.number} of {document.name}", each) for each in changes.values()
+    )
     if problems:
         raise ConfigurationError("\n".join(problems), argument="path")
     return tuple(changes.values())

@@ -10,7 +10,7 @@ import attrs
 
 from adclient._core.redact import LINE, one_line
 from adclient._display import diffs, notebook
-from adclient._display.notebook import ROWS, more, short
+from adclient._display.notebook import ROWS, WHOLE, more, short
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient.models import Diff
@@ -101,8 +101,6 @@ class ChangeReport:
     @property
     def missing(self) -> str:
         """The next step, in three words."""
-        if self.verdict in ("stale", "over limit") and self.draft_id is None:  # in a rehearsal
-            return "edit the plan"
         return VERDICTS[self.verdict][1]
 
 
@@ -225,7 +223,9 @@ class PlanReport(notebook.HTMLRepr):
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
         notes = _lines_below([self])  # not the head of the ledger: it differs each time
-        return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=notes)
+        return notebook.table(
+            "PlanReport", rows, total=len(rows), about=about, notes=notes, limit=WHOLE
+        )
 
 
 def worst_of(codes: Iterable[int]) -> int:
@@ -308,11 +308,7 @@ def _fields_of(change: ChangeReport) -> dict[str, JSON]:
 def _cells(change: ChangeReport) -> tuple[str, ...]:
     """Call, account, change, draft, reason and why, each as one printable line."""
     ids = " ".join(short(each) for each in (change.account_id, change.target_id) if each)
-    if change.diff is not None:
-        what = diffs.one_line(change.diff)
-    else:  # the arguments of the call
-        values = {n: value for n, value in change.arguments.items() if not n.endswith("_id")}
-        what = f"→ {short(values)}" if values else ""
+    what = diffs.one_line(change.diff, change.arguments)
     texts = (change.draft_id, change.reason, change.why)
     return (change.operation, ids, what, *(_line(text or "") for text in texts))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, count
 
 from adclient._core.redact import one_line
-from adclient._display.notebook import NOTE, short, short_pair
+from adclient._display.notebook import NOTE, pair_in_full, short
 from adclient._values.json_values import JSON, differ
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
@@ -76,7 +76,7 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
         raise ValueError(f"its diff shows {shown}, and its call has set {wanted or 'no value'}")
     for name, value in given.items():
         if differ(after[name], value):
-            shown, wanted = short_pair(after[name], value)
+            shown, wanted = pair_in_full(after[name], value)
             raise ValueError(f"its diff sets {short(name)} to {shown}, and its call to {wanted}")
     return before
 

@@ -10,7 +10,7 @@ import attrs
 
 from adclient._core.redact import LINE, one_line
 from adclient._display.diffs import MISSING
-from adclient._display.notebook import short, short_pair
+from adclient._display.notebook import pair_in_full, short
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._limits.guard import AlreadyReserved, Guard
@@ -183,7 +183,7 @@ def _judged(
 ) -> ChangeReport:
     """The report on a draft; one that should be rejected stays so in later runs."""
     if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
-        before, expected = short_pair(diff.before, change.expect)
+        before, expected = pair_in_full(diff.before, change.expect)
         verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
     if over_limit is not None:
         verdict, reason = "over limit", over_limit

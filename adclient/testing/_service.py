@@ -15,8 +15,6 @@ from adclient._service.reading import read_service
 from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.options import check_count, check_token, check_type
-from adclient.plan import Plan, PlanReport
-from adclient.policy import Policy
 from adclient.testing._accounts.account import FakeAccount, copied_json
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
@@ -27,7 +25,6 @@ from adclient.testing._faults.faults import Faults
 from adclient.testing._like.service import accounts_like, secret_of
 from adclient.testing._profile import Profile, describe_service
 from adclient.testing._recording import RecordedRequest
-from adclient.testing._rehearsal import rehearsed
 from adclient.testing._server import Server
 
 
@@ -264,38 +261,6 @@ class FakeAdService(Endpoint):
         self._server.restore(saved._server)
         self.base_url: str = saved.base_url
         self._file = saved._file
-
-    def rehearse(self, plan: Plan, policy: Policy | None = None) -> PlanReport:
-        """Find out what would go wrong with a plan; this fake stays as it is.
-
-        The plan is staged on a copy of this fake, and its drafts are approved there, one after the
-        other. With a fake that is `like` your service, that shows which campaigns do not exist,
-        which values differ from those that the plan expects, and what collides.
-
-        Args:
-            plan: The plan.
-            policy: The policy; None allows everything. Of `drafts_per_day`, the plan may use all.
-
-        Returns:
-            A report as from `plan.check`, with the diffs. Besides `allowed` and `refused`, a change
-                is `stale` if the plan expects another value, or if an earlier change of the plan
-                changes the same; `over limit`, if it changes too much; or `not staged`, if the
-                service would refuse it.
-
-        Raises:
-            ConfigurationError: `policy` has the wrong type.
-
-        Examples:
-            >>> from adclient import Plan
-            >>> from adclient.testing import FakeAdService
-            >>> budget = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f"}
-            >>> budget |= {"campaign_id": "campaign_4c10"}
-            >>> changes = [{**budget, "daily_budget": amount} for amount in (120, 130)]
-            >>> report = FakeAdService().rehearse(Plan.of("2026-w47", changes))
-            >>> report.changes[1].verdict, report.changes[1].reason, report.exit_code
-            ('stale', 'change 1 changes the same', 4)
-        """
-        return rehearsed(self.snapshot(), plan, policy)
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.

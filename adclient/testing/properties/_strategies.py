@@ -115,15 +115,18 @@ def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
         A strategy of changes, each with `call`, the name of the write, and its arguments.
 
     Examples:
-        >>> from adclient import Plan
+        >>> from tempfile import TemporaryDirectory
+        >>> from adclient import Plan, SQLiteLedger
         >>> from adclient.testing import FakeAdService
         >>> from adclient.testing.properties import accounts, changes
         >>> from hypothesis import given, strategies as st
         >>> @given(accounts("account_1").flatmap(lambda a: st.tuples(st.just(a), changes(a))))
         ... def test_plan_allows_the_change(drawn):
         ...     account, change = drawn
-        ...     report = FakeAdService(accounts=[account]).rehearse(Plan.of("p", [change]))
-        ...     assert report.changes[0].verdict == "allowed"
+        ...     plan, fake = Plan.of("p", [change]), FakeAdService(accounts=[account])
+        ...     with TemporaryDirectory() as folder:
+        ...         client = fake.client(ledger=SQLiteLedger(f"{folder}/drafts.db"))
+        ...         assert plan.stage(client).exit_code == 0
         >>> test_plan_allows_the_change()
     """
     budgets, account_id = st.integers(1, 1000), st.just(account.id)

@@ -110,7 +110,7 @@ class ApprovalPage:
 
     def _view(self, draft: FakeDraft, reviewer: str, most: int) -> dict[str, object]:
         """A draft for the template, with at most so many rows."""
-        rows, notes = diffs.rows(draft.diff, most=WHOLE, limit=WHOLE, currency=draft.currency)
+        rows, notes = diffs.rows(draft.diff, most=WHOLE, currency=draft.currency)
         return {
             "draft": draft,
             "rows": rows[:most],
