@@ -141,7 +141,7 @@ class Diff(notebook.HTMLRepr):
         return "\n".join(diffs.lines(self))
 
     def __repr__(self) -> str:
-        return f"<Diff {diffs.one_line(self)}>"
+        return f"<Diff {', '.join(diffs.lines(self))}>"
 
     def _repr_html_(self) -> str:
         rows, notes = diffs.rows(self)
@@ -203,7 +203,7 @@ class Draft(Result, notebook.HTMLRepr):
         name = notebook.short(self.draft_id) + (f" of {notebook.short(target)}" if target else "")
         further = dict.fromkeys([*self.extra, *self.diff.extra])  # such as warnings
         also = f"; also sent: {notebook.short(', '.join(further))}" if further else ""
-        return f"<Draft {name}, {diffs.one_line(self.diff)}, {self._state()}{also}>"
+        return f"<Draft {name}, {', '.join(diffs.lines(self.diff))}, {self._state()}{also}>"
 
     def _state(self) -> str:
         """The state in words; an unknown status is shown as received."""
@@ -212,13 +212,9 @@ class Draft(Result, notebook.HTMLRepr):
         return f"status {notebook.short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
-        response = self.response
-        call = [
-            ("operation", response.operation),
-            ("account", response.account_id),
-            ("target", response.target_id),
-        ]
-        named = [(name, value) for name, value in call if value is not None]
+        names = ("operation", "account", "target")
+        call = (self.response.operation, self.response.account_id, self.response.target_id)
+        named = [(n, value) for n, value in zip(names, call, strict=True) if value is not None]
         extra, more = notebook.first_rows([*self.diff.extra.items(), *self.extra.items()])
         changes, notes = diffs.rows(self.diff)
         rows = [*named, ("requires", self.requires), *extra, *changes]

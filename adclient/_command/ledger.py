@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
             below.append(" · ".join(filter(None, (entry.operation, " ".join(ids), what, reason))))
             fields = {name: value for name, value in fields.items() if name not in _BELOW}
         elif shape == "csv" and entry.diff is not None:
-            fields["diff"] = diffs.one_line(entry.diff)
+            fields["diff"] = ", ".join(diffs.lines(entry.diff))
         rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
     output.write(rows, shape, below)
     return 0

@@ -30,7 +30,7 @@ _EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
 
 
 class Missing(enum.Enum):
-    MISSING = "—"
+    MISSING = "—"  # looks like no value, since such a text is quoted
 
     def __str__(self) -> str:
         return self.value
@@ -58,14 +58,11 @@ class Difference(NamedTuple):
     @property
     def row(self) -> Change:
         """What every review shows of the leaf; its values are never cut."""
-        before, after = notebook.pair_in_full(self.before, self.after)
-        old = None if self.before is MISSING else before
-        new = None if self.after is MISSING else after
-        return Change(self.path, old, new, _remark(self))
+        return Change(self.path, *notebook.pair_in_full(self.before, self.after), _remark(self))
 
     def __str__(self) -> str:
         row, subject = self.row, self.subject and f" ({short(self.subject)})"
-        return f"{row.name}{subject}: {row.before or MISSING} → {row.after or MISSING}"
+        return f"{row.name}{subject}: {row.before} → {row.after}"
 
 
 def differences_of(diff: "Diff") -> Iterator[Difference]:
@@ -104,12 +101,10 @@ def lines_of_call(arguments: Mapping[str, JSON]) -> list[str]:
     return [f"{row.name}: {row.after}" for row in rows] + _hidden(changes)
 
 
-def one_line(diff: "Diff | None", arguments: Mapping[str, JSON] | None = None) -> str:
-    """The changes in one line; without a diff, what a call with these arguments sets."""
-    if diff is not None:
-        return ", ".join(lines(diff))
-    values = {n: value for n, value in (arguments or {}).items() if not n.endswith("_id")}
-    return f"→ {', '.join(lines_of_call(values))}" if values else ""
+def one_line(diff: "Diff | None", arguments: Mapping[str, JSON]) -> str:
+    """What a draft changes, in one line; without its diff, what the call sets."""
+    values = {name: value for name, value in arguments.items() if not name.endswith("_id")}
+    return ", ".join(lines(diff) if diff else lines_of_call(values))
 
 
 def rows(diff: "Diff", *, most: int = ROWS, currency: str = "") -> tuple[list[Row], list[str]]:
@@ -146,9 +141,9 @@ def _first(changes: Sequence[Difference], most: int = ROWS) -> list[Difference]:
 
     def rank(place: int) -> tuple[bool, bool, bool]:
         change = changes[place]
-        value = change.before if change.after is MISSING else change.after
         is_element = isinstance(change.key, int)  # there may be many of them
-        return "budget" not in _last_name(change), is_element, exact(value) is None
+        is_number = exact(change.before) is not None or exact(change.after) is not None
+        return "budget" not in _last_name(change), is_element, not is_number
 
     return [changes[place] for place in sorted(sorted(range(len(changes)), key=rank)[:most])]
 

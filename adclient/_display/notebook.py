@@ -112,11 +112,11 @@ class HTMLRepr(PublicDir):
 
 
 class Change(NamedTuple):
-    """A changed value as texts in full: before, after, and a remark; None where it is missing."""
+    """A changed value as texts in full, and a remark."""
 
     name: str
-    before: str | None
-    after: str | None
+    before: str
+    after: str
     remark: str
 
 
@@ -142,8 +142,7 @@ def _card_row(row: Row, limit: int) -> str:
     if len(row) == 1:
         return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
     if isinstance(row, Change):
-        texts = row.name, row.before or "—", row.after or "—", row.remark
-        name, before, after, remark = (_html(text, WHOLE) for text in texts)
+        name, before, after, remark = (_html(text, WHOLE) for text in row)
         remark = remark and f" <span{_MUTED}>{remark}</span>"
         cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
     else:

@@ -98,40 +98,39 @@ def values_set(arguments: Mapping[str, JSON]) -> dict[str, JSON]:
 def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
     """A line for each change that sets a value which an earlier one sets; each has a name."""
     earlier = defaultdict[_Path, list[tuple[_Path, str]]](list)
-    for name, change in changes:
-        found = [*_values_in(change.call)]
+    for change_name, change in changes:
+        found = [(*place, f"{change_name} sets {text}") for *place, text in _values_in(change.call)]
         lines = (
-            f"{name} {text}, and {other}"
-            for names, text, around in found
-            for others, other in earlier[around]
+            f"{text}, and {other}"
+            for target, names, text in found
+            for others, other in earlier[target]
             if all(map(eq, names, others))  # the same names, or as many as the shorter path has
         )
         yield from islice(lines, 1)
-        for names, text, around in found:
-            earlier[around].append((names, f"{name} {text}"))
+        for target, names, text in found:
+            earlier[target].append((names, text))
 
 
-def _values_in(call: Call[Draft]) -> Iterator[tuple[_Path, str, _Path]]:
-    """The values that a call sets: the names around each, what it is, and what has it."""
+def _values_in(call: Call[Draft]) -> Iterator[tuple[_Path, _Path, str]]:
+    """The values that a call sets: what has each, the names around it, and both in words."""
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
     if operation.target == "campaign_id" and operation.name.startswith("create_"):
         return  # the campaign is that of what is created
     values, targets = values_set(arguments), arguments.get("keywords", [call.target_id])
     match_type = in_full(values.pop("match_type", None))  # another one makes another keyword
+    whole = {name: values.pop(name) for name in SETTABLE if name in arguments}
+    leaves = [*(((name,), value) for name, value in whole.items()), *_leaves_in(values)]
     for target in targets if isinstance(targets, list) else ():
-        for names, value in _leaves_of(values) if target is not None and values else ():
-            text = f"sets {'.'.join(map(short, names))} to {short(value)}"
-            has = (call.account_id, str(operation.target), str(target), match_type, names[0])
-            yield names, text, has
+        for names, value in leaves if target is not None else ():
+            text = f"{'.'.join(map(short, names))} to {short(value)}"
+            yield (call.account_id, str(target), match_type, names[0]), names, text
 
 
-def _leaves_of(value: JSON) -> Iterator[tuple[_Path, JSON]]:
+def _leaves_in(values: Mapping[str, JSON]) -> Iterator[tuple[_Path, JSON]]:
     """The values that are no objects, with the names around them; a name may be a path itself."""
-    if isinstance(value, dict) and value:
-        for name, inner in value.items():
-            yield from (((*name.split("."), *names), leaf) for names, leaf in _leaves_of(inner))
-    else:
-        yield (), value
+    for name, value in values.items():
+        inside = _leaves_in(value) if isinstance(value, dict) and value else [((), value)]
+        yield from (((*name.split("."), *names), leaf) for names, leaf in inside)
 
 
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:

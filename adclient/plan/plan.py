@@ -19,7 +19,7 @@ from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_changes
-from adclient.plan.report import PlanReport
+from adclient.plan.report import ChangeReport, PlanReport, Verdict
 from adclient.plan.reverting import reverted, unused_id
 from adclient.plan.staging import report_of, report_on, stage_all
 from adclient.policy import Policy
@@ -259,13 +259,11 @@ class Plan:
         """
         check_type("policy", policy, Policy)
         policy = policy or Policy()
-        refusals = [rules.refusal_of(policy, change.call) for change in self.changes]
-        reports = [
-            report_on(change, "refused", refusal.reason)
-            if refusal
-            else report_on(change, "allowed")
-            for change, refusal in zip(self.changes, refusals, strict=True)
-        ]
+        reports: list[ChangeReport] = []
+        for change in self.changes:
+            refusal = rules.refusal_of(policy, change.call)
+            verdict: Verdict = "refused" if refusal else "allowed"
+            reports.append(report_on(change, verdict, refusal and refusal.reason))
         return report_of(self, reports, policy)
 
     def stage(self, client: AdClient) -> PlanReport:

@@ -192,24 +192,20 @@ class PlanReport(notebook.HTMLRepr):
         return markdown_of([self])
 
     @property
-    def _counts(self) -> str:
-        return _counts_of(self._by_severity)
-
-    @property
     def _by_severity(self) -> list[ChangeReport]:
         return sorted(self.changes, key=_severity)
 
     def __str__(self) -> str:
         numbers = max((len(str(change.number)) for change in self.changes), default=0)
         verdicts = max((len(change.verdict) for change in self.changes), default=0)
-        lines = [f"Plan {self.plan_id}: {self._counts}"]
+        lines = [f"Plan {self.plan_id}: {_counts_of(self.changes)}"]
         for change in self._by_severity:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
         return "\n".join([*lines, *_lines_below([self]), *_head_line(self.ledger_head)])
 
     def __repr__(self) -> str:
-        return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
+        return f"<PlanReport {short(self.plan_id)}, {_counts_of(self.changes)}>"
 
     def _repr_html_(self) -> str:
         names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
@@ -221,7 +217,7 @@ class PlanReport(notebook.HTMLRepr):
         order = ("#", "verdict", "change", "account", "reason", "draft", "why", "call")
         columns = [name for name in order if any(row[name] for row in all_rows)]
         rows = [{name: row[name] for name in columns} for row in all_rows]
-        about = [self.plan_id, self._counts]
+        about = [self.plan_id, _counts_of(self.changes)]
         notes = _lines_below([self])  # not the head of the ledger: it differs each time
         return notebook.table(
             "PlanReport", rows, total=len(rows), about=about, notes=notes, limit=WHOLE
@@ -286,7 +282,7 @@ def _line(text: str) -> str:
 
 
 def _counts_of(changes: Iterable[ChangeReport]) -> str:
-    counts = Counter(change.verdict for change in changes)
+    counts = Counter(change.verdict for change in sorted(changes, key=_severity))
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no changes"
 
 
@@ -316,10 +312,12 @@ def _cells(change: ChangeReport) -> tuple[str, ...]:
 def _code(text: str) -> str:
     """A line as code spans, where Markdown has no other syntax, mentions or links.
 
-    Characters that could end a span or a table cell are entities between two spans.
+    Characters that could end a span or a table cell are entities between two spans, and so are
+    blanks that could be lost.
     """
-    parts = re.findall(r"[^|`\\]+|[|`\\]", text)
-    return "".join(f"&#{ord(part)};" if part in ("|", "`", "\\") else f"`{part}`" for part in parts)
+    parts = re.findall(r"[^|`\\ ]+(?: [^|`\\ ]+)*|.", text)
+    entities = {char: f"&#{ord(char)};" for char in "|`\\"} | {" ": "&nbsp;"}
+    return "".join(entities.get(part, f"`{part}`") for part in parts)
 
 
 @public_in("adclient.plan")

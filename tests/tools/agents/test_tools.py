@@ -184,7 +184,7 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
     refused = ("delta_remove_auto_search_themes", {"account_id": "account_d118"})
     await wait(call_tool(client, *refused, writes=True))
     sent = len(fake.requests)
-    shown = "{account_id: account_b204, campaign_id: campaign_57a7}"
+    shown = ["account_id: account_b204", "campaign_id: campaign_57a7"]
     expected = {"operation": "beta.pause_campaign", "arguments": shown}
     first, second = (entry.to_dict()["at"] for entry in ledger.entries()[:2])
     assert await wait(staged(client)) == {
@@ -210,7 +210,7 @@ def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
     result = staged(FakeAdService().client(ledger=ledger, policy=Policy(accounts=["a", "c"])))
     assert result["summary"].startswith("Drafts: 22; shown: 20, the newest last.")
     arguments = [draft["arguments"] for draft in result["untrusted"]["drafts"]]
-    assert arguments == [f"{{number: {n}}}" for n in range(2, 22)]
+    assert arguments == [[f"number: {n}"] for n in range(2, 22)]
 
 
 def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger, tmp_path) -> None:

@@ -72,8 +72,8 @@ def test_draft_that_found_another_value_than_expected_is_stale(team) -> None:
     assert (verdicts(report), report.exit_code) == (["already staged", "staged"], 0)
     # Numbers are compared as JSON.
     team.fake.change_live("account_a91f", "campaign_4c10", daily_budget=1)
-    found = verdicts(team.stage(budget("120", "expect = 1.0"), budget("130", "expect = true")))
-    assert found == ["staged", "stale"]
+    for change, verdict in (("expect = 1.0", "staged"), ("expect = true", "stale")):
+        assert verdicts(team.stage(budget("120", change), plan_id=verdict)) == [verdict]
 
 
 @pytest.mark.parametrize(

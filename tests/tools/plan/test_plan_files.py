@@ -3,6 +3,7 @@
 import pytest
 from cases import each_case
 from plans import FIRST, SECOND, budget, pause, plan_of
+from run_command import run_command
 
 from adclient import ConfigurationError, Plan, Policy
 
@@ -39,9 +40,49 @@ def test_file_that_cannot_be_meant_is_refused_with_the_change(
     assert "\n" not in str(bad.value)
 
 
+IDS = {"account_id": "a", "campaign_id": "c"}
+BUDGET = {"call": "alpha.update_campaign_budget", **IDS}
+TARGETING = {"call": "alpha.update_campaign_targeting", **IDS, "targeting": {"geo": "DE"}}
+KEYWORD = {"call": "delta.update_keyword", "account_id": "a"}
+BIDS = [
+    {**KEYWORD, "keywords": [*words], "fields": {"cpc_bid": bid, "match_type": match_type}}
+    for words, bid, match_type in (("xy", 1, "EXACT"), ("y", 2, "EXACT"), ("y", 3, "BROAD"))
+]
+NEW = {"call": "gamma.create_image_campaign", **IDS, "fields": {"name": "x"}}
+
+
+@each_case(
+    ("one", "other", "problem"),
+    [
+        ({**BUDGET, "daily_budget": 1}, {**BUDGET, "fields": {"daily_budget": 2}}, "daily_budget"),
+        ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a.b.c": 1}}, "a.b.c"),
+        ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a": {"c": 1}}}, None),
+        (TARGETING, {**TARGETING, "targeting": {"age": 5}}, "targeting"),
+        (TARGETING, {**BUDGET, "fields": {"targeting": {"age": 5}}}, "targeting.age"),
+        (TARGETING, {**BUDGET, "campaign_id": "d", "fields": {"targeting": 1}}, None),
+        *[(BIDS[0], BIDS[1], "cpc_bid"), (BIDS[0], BIDS[2], None)],
+        (NEW, {**NEW, "fields": {"name": "x", "n": 1}}, None),  # each makes another one
+    ],
+)
+def test_two_changes_that_set_one_value_are_refused(one, other, problem, tmp_path) -> None:
+    if problem is None:
+        assert Plan.of("w47", [one, other]).check().exit_code == 0
+    else:
+        text = f"change 2 of the plan sets {problem} to .*, and change 1 of the plan sets "
+        with pytest.raises(ConfigurationError, match=f"^{text}"):
+            Plan.of("w47", [one, other])
+    paths = [str(tmp_path / name) for name in ("1.toml", "2.toml")]  # in several plans as well
+    for path, change in zip(paths, (one, other), strict=True):
+        Plan.of(path[-6:], [change]).write(path)
+    ran = run_command("plan", "check", *paths)
+    assert ran.code == (0 if problem is None else 2)
+    assert (f"change 1 of {paths[1]} sets" in ran.err) is (problem is not None)
+
+
 def test_key_of_a_change_is_that_of_earlier_versions(tmp_path) -> None:
     """Otherwise a plan that was staged by one would be staged again."""
-    changes = plan_of(tmp_path, pause(), budget("120.5"), budget("0.12345678901234567890")).changes
+    changes = plan_of(tmp_path, pause(), budget("120.5")).changes
+    changes += plan_of(tmp_path, budget("0.12345678901234567890")).changes
     keys = [change.key for change in changes]
     assert keys[:2] == [
         "w47:37d8c76b819147031f6fd414155e8339",
@@ -62,7 +103,7 @@ def test_check_names_what_the_policy_refuses(tmp_path) -> None:
     assert str(report).splitlines() == [
         "Plan 2026-w47/budgets: 1 refused, 1 allowed",
         "  2  refused  alpha.update_campaign_budget · account_a91f campaign_4c10 · "
-        "→ {daily_budget: 999} · daily_budget is 999, and money allows 0 to 150 · Spring",
+        "daily_budget: 999 · daily_budget is 999, and money allows 0 to 150 · Spring",
         f"  1  allowed  beta.pause_campaign · account_b204 {FIRST}",
     ]
     assert plan.check().exit_code == 0
