@@ -139,7 +139,7 @@ def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Obje
     """The newest writes to some accounts, or to all, that staged a draft or may have."""
     drafts: list[JSON] = [
         {name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY}
-        | {"arguments": [*diffs.lines_of_call(each.arguments)]}
+        | Object(arguments=[*diffs.lines_of_call(each.arguments)])
         for each in entries
         if (each.draft_id or each.is_unknown) and (accounts is None or each.account_id in accounts)
     ]

@@ -190,7 +190,7 @@ def exact(value: object) -> Decimal | None:
 _KeyOf = Callable[[JSON | Missing], object]
 
 
-def _keys_of(*values: JSON) -> _KeyOf:
+def _keys_of(*values: JSON | Missing) -> _KeyOf:
     """A function that gives equal JSON values inside these equal keys, which can be hashed.
 
     Comparing lists element by element at each level would take quadratic time.

@@ -99,20 +99,20 @@ def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
     """A line for each change that sets a value which an earlier one sets; each has a name."""
     earlier = defaultdict[_Path, list[tuple[_Path, str]]](list)
     for change_name, change in changes:
-        found = [(*place, f"{change_name} sets {text}") for *place, text in _values_in(change.call)]
+        values = [*_values_in(change.call, change_name)]
         lines = (
             f"{text}, and {other}"
-            for target, names, text in found
+            for target, names, text in values
             for others, other in earlier[target]
             if all(map(eq, names, others))  # the same names, or as many as the shorter path has
         )
         yield from islice(lines, 1)
-        for target, names, text in found:
+        for target, names, text in values:
             earlier[target].append((names, text))
 
 
-def _values_in(call: Call[Draft]) -> Iterator[tuple[_Path, _Path, str]]:
-    """The values that a call sets: what has each, the names around it, and both in words."""
+def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[_Path, _Path, str]]:
+    """The values that a change sets: what has each, the names around it, and both in words."""
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
     if operation.target == "campaign_id" and operation.name.startswith("create_"):
         return  # the campaign is that of what is created
@@ -122,7 +122,7 @@ def _values_in(call: Call[Draft]) -> Iterator[tuple[_Path, _Path, str]]:
     leaves = [*(((name,), value) for name, value in whole.items()), *_leaves_in(values)]
     for target in targets if isinstance(targets, list) else ():
         for names, value in leaves if target is not None else ():
-            text = f"{'.'.join(map(short, names))} to {short(value)}"
+            text = f"{change} sets {'.'.join(map(short, names))} to {short(value)}"
             yield (call.account_id, str(target), match_type, names[0]), names, text
 
 

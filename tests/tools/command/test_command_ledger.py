@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 from cases import each_case
-from plans import SECOND, budget, pause, plan_of
+from plans import FIRST, SECOND, budget, pause, plan_of
 from run_command import Ran, run_command
 
 from adclient import Entry, Policy, SQLiteLedger
@@ -53,6 +53,18 @@ def test_shown_entries_are_filtered(words, states, staged) -> None:
     assert all(row in [entry.to_dict() for entry in staged.entries()] for row in ran.rows)
 
 
+def test_table_has_the_whole_change_below_each_entry(staged, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    head, *lines, note = run_command(*SHOW, "--table").out.splitlines()
+    assert head.split()[:5] == ["entry_id", "state", "draft_id", "actor", "at"]
+    assert max(map(len, (head, *lines[::2], note))) <= 80
+    assert f"{staged.entries()[3].at:%Y-%m-%d %H:%M}" in lines[6]
+    ids = "alpha.update_campaign_budget · account_a91f campaign_4c10"
+    assert lines[1] == f"  beta.pause_campaign · account_b204 {FIRST} · status: ENABLED → PAUSED"
+    assert lines[5].startswith(f"  {ids} · daily_budget: 999 · daily_budget is 999, and money ")
+    assert lines[7] == f"  {ids} · daily_budget: 100 → 120"
+
+
 def test_head_of_a_ledger_is_verified(staged) -> None:
     head = staged.verify()
     assert run_command(*VERIFY) == run_command(*VERIFY, "--head", head) == Ran(0, f"{head}\n", "")
@@ -80,7 +92,7 @@ def test_outcomes_of_the_chosen_drafts_are_read(fake, staged) -> None:
 def test_human_settles_what_is_unknown(fake, ledger) -> None:
     fake.faults.add(Fault.dropped(taken=True))
     plan_of(Path(), pause()).stage(fake.client(ledger=ledger))
-    _head, row, _note = run_command(*UNKNOWN, "--table").out.splitlines()
+    _head, row, *_ = run_command(*UNKNOWN, "--table").out.splitlines()
     words = [*SETTLE, row.split()[0], "--draft", "draft_1"]
     settled = run_command(*words)
     assert settled.code == 0
