@@ -196,7 +196,8 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
         calls = repository.read("calls")
         assert "gh pr comment 7 --body-file report.md\n" in calls
     repository.commit("plans/2026-w47.toml", PLAN)
-    other = PLAN.replace("2026-w47", "2026-w48").replace("57a7", "cb1a").replace("120", "130")
+    other = PLAN.replace("2026-w47", "2026-w48").replace("57a7", "cb1a")
+    other = other.replace("4c10", "17e6").replace("= 100", "= 80")
     repository.commit("plans/é w48.toml", other)
     assert check()[0] == 0
     assert "### 2 plans\n\n4 allowed.\n" in repository.read("report.md")

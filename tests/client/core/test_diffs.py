@@ -150,6 +150,14 @@ JACKET = "outdoor jacket, BROAD"
         (list("ab"), list("bc"), [("f[0]", "", "a", MISSING), ("f[1]", "", MISSING, "c")]),
         ([1, 2], [True, 2], [("f[0]", "", 1, True)]),
         (
+            [{"n": "a", "x": 1}, {"n": "b", "x": 1}],
+            [{"n": "b", "x": 2}, {"n": "a", "x": 1.5}],
+            [
+                *[("f[0].n", "", "a", "b"), ("f[0].x", "", 1, 2)],
+                *[("f[1].n", "", "b", "a"), ("f[1].x", "", 1, 1.5)],
+            ],
+        ),
+        (
             [KEYWORD, BOOTS],
             [{**KEYWORD, "status": "PAUSED"}, BOOTS],
             [("f[0].status", JACKET, "ENABLED", "PAUSED")],

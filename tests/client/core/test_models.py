@@ -50,25 +50,18 @@ def item_of(cls, **changes):
         (-1e308, 1e308, D("2E+308"), 200.0),
         # No change that is exact in 60 digits.
         *[(before, 0.5, None, -100) for before in (1e300, D("1e300"), 10**300)],
+        *[(None, 120, None, None), (100, None, None, None), ("100", "120", None, None)],
+        *[(0, False, None, None), ([1], [2], None, None), (float("nan"), 1, None, None)],
+        *[(1, float("inf"), None, None), (D("Infinity"), 1, None, None)],
     ],
 )
-def test_change_of_numbers_has_no_float_noise(before, after, change, percent):
+def test_change_of_numbers_has_no_float_noise_and_of_other_values_is_none(
+    before, after, change, percent
+):
     diff = diff_of(before, after)
     assert diff.change == change
     assert type(diff.change) is type(change)
     assert diff.percent == (None if percent is None else pytest.approx(percent))
-
-
-@each_case(
-    ("before", "after"),
-    [
-        *[(None, 120), (100, None), ("100", "120"), (0, False), ([1], [2])],
-        *[(float("nan"), 1), (1, float("inf")), (D("Infinity"), 1)],
-    ],
-)
-def test_change_of_other_values_is_none(before, after):
-    assert diff_of(before, after).change is None
-    assert diff_of(before, after).percent is None
 
 
 @each_case(
