@@ -18,6 +18,7 @@ from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.notebook import in_full, short
 from adclient._display.signatures import public_in
+from adclient._limits import rules
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
@@ -99,19 +100,19 @@ def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
     """A line for each change that sets a value which an earlier one sets; each has a name."""
     earlier = defaultdict[_Path, list[tuple[_Path, str]]](list)
     for change_name, change in changes:
-        values = [*_values_in(change.call, change_name)]
+        values = dict(_values_in(change.call, change_name))
         lines = (
             f"{text}, and {other}"
-            for target, names, text in values
+            for (target, names), text in values.items()
             for others, other in earlier[target]
             if all(map(eq, names, others))  # the same names, or as many as the shorter path has
         )
         yield from islice(lines, 1)
-        for target, names, text in values:
+        for (target, names), text in values.items():
             earlier[target].append((names, text))
 
 
-def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[_Path, _Path, str]]:
+def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[tuple[_Path, _Path], str]]:
     """The values that a change sets: what has each, the names around it, and both in words."""
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
     if operation.target == "campaign_id" and operation.name.startswith("create_"):
@@ -119,18 +120,10 @@ def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[_Path, _Path, s
     values, targets = values_set(arguments), arguments.get("keywords", [call.target_id])
     match_type = in_full(values.pop("match_type", None))  # another one makes another keyword
     whole = {name: values.pop(name) for name in SETTABLE if name in arguments}
-    leaves = [*(((name,), value) for name, value in whole.items()), *_leaves_in(values)]
     for target in targets if isinstance(targets, list) else ():
-        for names, value in leaves if target is not None else ():
-            text = f"{change} sets {'.'.join(map(short, names))} to {short(value)}"
-            yield (call.account_id, str(target), match_type, names[0]), names, text
-
-
-def _leaves_in(values: Mapping[str, JSON]) -> Iterator[tuple[_Path, JSON]]:
-    """The values that are no objects, with the names around them; a name may be a path itself."""
-    for name, value in values.items():
-        inside = _leaves_in(value) if isinstance(value, dict) and value else [((), value)]
-        yield from (((*name.split("."), *names), leaf) for names, leaf in inside)
+        for key, value in (*whole.items(), *rules.leaves(values)) if target is not None else ():
+            names, text = tuple(key.split(".")), f"{change} sets {short(key)} to {short(value)}"
+            yield ((call.account_id, str(target), match_type, names[0]), names), text
 
 
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:

@@ -185,7 +185,7 @@ CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
         (
             [
                 {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
-                {**BUDGET, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
+                {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
             ],
             ["ads.bid ? → 6 of 3"],
         ),
