@@ -19,7 +19,9 @@ WHERE = (
     "unlike one in PGPASSWORD or ~/.pgpass"
 )
 _FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
-_BELOW = ("operation", "account_id", "arguments", "diff", "over_limit", "reason")  # of a table
+# A table has these on a line below each entry, or leaves them to JSON and CSV.
+_NO_COLUMNS = {"operation", "account_id", "arguments", "diff", "over_limit", "reason"}
+_NO_COLUMNS |= {"rule", "refusals", "deadline"}
 _FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
@@ -119,11 +121,12 @@ def run(options: argparse.Namespace) -> int:
             fields["entry_id"] = entry.entry_id[:_SHORT]
             fields["state"] = fields.pop("text", entry.state)
             fields["at"] = f"{entry.at:%Y-%m-%d %H:%M}"
-            ids = (short(each) for name, each in entry.arguments.items() if name.endswith("_id"))
+            ids = {"account_id": entry.account_id, **entry.arguments}  # long ones are not stored
+            target = " ".join(short(each) for name, each in ids.items() if name.endswith("_id"))
             what = diffs.one_line(entry.diff, entry.arguments)
             reason = short(entry.over_limit or entry.reason or "", NOTE)
-            below.append(" · ".join(filter(None, (entry.operation, " ".join(ids), what, reason))))
-            fields = {name: value for name, value in fields.items() if name not in _BELOW}
+            below.append(" · ".join(filter(None, (entry.operation, target, what, reason))))
+            fields = {name: value for name, value in fields.items() if name not in _NO_COLUMNS}
         elif shape == "csv" and entry.diff is not None:
             fields["diff"] = ", ".join(diffs.lines(entry.diff))
         rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
