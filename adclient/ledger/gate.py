@@ -26,7 +26,6 @@ Work = Callable[[], None]
 
 LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
 LONGEST_RECORD = 1.0  # seconds to wait until a pause is recorded
-LATE = 1.0  # seconds after its turn in which a call may still be sent
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -193,8 +192,8 @@ class Ticket:
             reason = f"the service asked for a pause, of which {left:.3g} s are left"
             self.decision = _wait(left, end, reason)
             return None
-        # A call that is late for its turn takes another one.
-        if self.per_second is None or (turn_at is not None and state.now <= turn_at + LATE):
+        # A call that queued for a slot until its turn was over takes another one.
+        if self.per_second is None or (turn_at is not None and state.now <= turn_at):
             return None
         turn_at = state.next_turn(self.per_second)
         if (wait := turn_at - BURST - state.now) > 0:

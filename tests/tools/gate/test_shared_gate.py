@@ -1,9 +1,12 @@
 """A gate that processes share: which requests wait, on the clock of the fake."""
 
 import math
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import timedelta
+from queue import SimpleQueue
 
 import httpx
 import pytest
@@ -25,7 +28,7 @@ from adclient import (
 )
 from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
-from adclient.testing import FakeAdService, Fault
+from adclient.testing import FakeAdService, Fault, _clock
 
 ACCOUNT, OTHER = "account_b204", "account_b7e0"
 
@@ -166,9 +169,40 @@ def test_call_is_sent_at_its_turn_unless_it_is_late_or_paused(
     ticket_of(gate).pausing(4)()
     fake.clock.advance(2)
     assert ask(tickets[3]) == pytest.approx(2.2)
-    fake.clock.advance(2.2)
-    assert ask(tickets[3]) == pytest.approx(3.8)  # behind those that have a turn
+    fake.clock.advance(2.05)
     assert ask(tickets[4]) is None
+    fake.clock.advance(0.15)
+    assert ask(tickets[3]) == pytest.approx(3.8)  # behind those that have a turn
+
+
+def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(
+    fake, gate_of, monkeypatch
+) -> None:
+    """A call of another account holds the only slot while the turns of six calls pass."""
+    monkeypatch.setattr(_clock, "_PATIENCE", 10)
+    sent, is_held, is_free = SimpleQueue[float](), threading.Event(), threading.Event()
+    client = fake.client(gate=gate_of(per_second=10), max_concurrency=1)
+    noted = client.with_options(
+        hooks=Hooks(on_request=lambda event: sent.put(fake.clock.monotonic()))
+    )
+    slow = Hooks(on_request=lambda event: [is_held.set(), is_free.wait(10)])
+    with ThreadPoolExecutor(9) as threads, fake.clock.held():
+        for _ in range(8):
+            threads.submit(read, noted)
+        fake.clock.wait_for_sleepers(6)
+        threads.submit(read, client.with_options(hooks=slow), OTHER)
+        assert is_held.wait(10)
+        fake.clock.advance(0.65)
+        is_free.set()
+        times = [sent.get(timeout=10), sent.get(timeout=10)]
+        for left in reversed(range(6)):
+            times.append(sent.get(timeout=10))
+            fake.clock.wait_for_sleepers(left)
+            fake.clock.advance(0.1)
+    for first, begin in enumerate(times):
+        for last, end in enumerate(times[first:], first):
+            assert last - first + 1 <= 10 * (end - begin + 0.1) + 1 + 1e-6
+    assert times[-1] < 1.5  # the cap is reached
 
 
 def test_call_without_time_for_its_turn_takes_none(gate_of, ticket_of, ask) -> None:
