@@ -58,10 +58,13 @@ class RetryPolicy:
     makes them safe to repeat, they are retried like reads. The wait before retry *n* is random
     between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most `backoff_longest`, but never
     shorter than a `Retry-After`. All attempts and waits share the `timeout` of the call.
-    While everything fails, retries only add load, so the calls of a client share a `quota` of them.
+    After a 429 with a `Retry-After` above 0, a call waits and is sent again as often as that fits
+    its `timeout`, and this takes no retry. While everything fails, retries only add load, so the
+    calls of a client share a `quota` of them.
 
     Attributes:
-        max_retries: How many times a call is retried after its first attempt; 2 by default.
+        max_retries: How many times a call is retried after its first attempt; 2 by default. 0
+            turns off the waits after a 429, too.
         backoff_first: The longest wait before the first retry, in seconds; 0.5 by default.
         backoff_longest: The longest wait before any retry, in seconds; 8 by default. A
             `Retry-After` may be longer.
@@ -71,7 +74,6 @@ class RetryPolicy:
             call's `timeout`, so a service that hangs once leaves no time for a retry.
         quota: How many retries the calls of a client share; 100 by default, None for any number.
             Each call that succeeds gives one back. When none is left, errors are raised at once.
-            A retry after a 429 with a `Retry-After` takes none.
 
     Raises:
         ConfigurationError: A number is negative or not finite, or a status is not an HTTP status.

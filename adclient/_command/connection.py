@@ -14,6 +14,7 @@ from adclient.options import (
     ENV_BASE_URL,
     ENV_SERVICE,
     ENV_TOKEN,
+    MAX_RETRIES,
     TIMEOUT,
     check_token,
     from_environment,
@@ -27,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the service").add_argument
     add_service(add)
     add("--url", help=f"its address ({ENV_BASE_URL})")
+    about = f"how often a call is retried where that is safe ({MAX_RETRIES})"
+    add("--retries", type=int, metavar="NUMBER", help=about)
     add_timeout(parser, TIMEOUT, "for one call (%(default)g)")
 
 
@@ -57,7 +60,8 @@ def add_credentials(parser: argparse.ArgumentParser) -> None:
 
 def settings(options: argparse.Namespace, **given: object) -> dict[str, Any]:
     """The arguments of a client; a `ConfigurationError` if one cannot be used."""
-    known = {"base_url": options.url, "timeout": options.timeout, **given}
+    retries = getattr(options, "retries", None)  # `conform` has no such option
+    known = {"base_url": options.url, "timeout": options.timeout, "max_retries": retries, **given}
     service = service_path(options)
     if service is not None:
         return client_arguments(service, known | credentials(options, in_environment=False))

@@ -11,7 +11,6 @@ from adclient._core.response import (
     draft_id_in,
     problem_of,
 )
-from adclient._core.retry import retry_after
 from adclient.errors import (
     AdClientError,
     CallTimeout,
@@ -142,7 +141,7 @@ def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
     return {
         "status": response.status,
         "body": excerpt(response.body),
-        "retry_after": retry_after(response),
+        "retry_after": response.retry_after,
         "draft_id": draft_id_in(response.body) if call.operation.is_write else None,
     }
 

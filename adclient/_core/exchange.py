@@ -28,6 +28,7 @@ from adclient._core.retry import (
     RetryQuota,
     backoff,
     is_retryable,
+    is_told_when,
     may_have_reached_server,
 )
 from adclient.conventions import of_read
@@ -72,6 +73,7 @@ class Exchange(Generic[R]):
         "_quota",
         "_random",
         "_reporter",
+        "_retries",
         "_started",
         "attempt_deadline",
         "attempts",
@@ -111,7 +113,7 @@ class Exchange(Generic[R]):
         self._reporter = reporter
         self._started = now()
         self.deadline = self.attempt_deadline = self._started + options.timeout
-        self.attempts = 0
+        self.attempts = self._retries = 0
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
@@ -293,16 +295,18 @@ class Exchange(Generic[R]):
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
-        wait = backoff(
-            self._options.retry,
-            outcome,
-            # What was sent again with another token is no retry.
-            attempt=self.attempts if self.refused is NO_AUTH else self.attempts - 1,
-            is_idempotent=self._is_idempotent,
-            random=self._random(),
-        )
-        # Raise now what would be raised after a wait that leaves no time for an attempt.
-        if wait is None or wait >= self.time_left:
+        policy = self._options.retry
+        if policy.max_retries == 0 or not is_retryable(policy, outcome, self._is_idempotent):
             return None
-        self._is_quota_used_up = not self._quota.take(self._options.retry, outcome)
+        attempt = self.attempts - (self.refused is not NO_AUTH)  # another token is no retry
+        wait = backoff(policy, outcome, attempt=attempt, random=self._random())
+        # Raise now what would be raised after a wait that leaves no time for an attempt.
+        if wait >= self.time_left:
+            return None
+        if is_told_when(outcome):  # which takes no retry
+            return wait
+        if self._retries == policy.max_retries:
+            return None
+        self._retries += 1
+        self._is_quota_used_up = not self._quota.take(policy)
         return None if self._is_quota_used_up else wait

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC
 from typing import NamedTuple
 
 import attrs
@@ -60,8 +61,38 @@ class RawResponse:
     def is_whole_success(self) -> bool:
         return self.broken is None and 200 <= self.status < 300
 
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the service asks to wait: a number, or a date relative to `Date`."""
+        text = self.headers.get("retry-after", "").strip()
+        if _SECONDS.fullmatch(text):
+            return min(float(text), _FOREVER)
+        until = _timestamp(text)
+        if until is None:
+            return None
+        # Both dates are of the service's clock, so it does not matter if that clock is wrong.
+        sent = _timestamp(self.headers.get("date", ""))
+        return max(0.0, until - (self.received_at if sent is None else sent))
+
 
 Outcome = RawResponse | Failure
+
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_FOREVER = 1e12  # seconds: a number of many digits would become infinite
+
+
+def _timestamp(text: str) -> float | None:
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime  # deferred: slow to import
+
+    try:
+        moment = parsedate_to_datetime(text)
+        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    # Versions of Python differ in what they raise for a malformed date.
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:

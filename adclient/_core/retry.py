@@ -1,31 +1,19 @@
 """Retries and rate limits: pure functions of outcomes."""
 
-import re
 from collections.abc import Callable
-from datetime import UTC
 
 from adclient._core.call import Call
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy
 
-_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_FOREVER = 1e12  # seconds: a number of many digits would become infinite
 
-
-def backoff(
-    policy: RetryPolicy, outcome: Outcome, *, attempt: int, is_idempotent: bool, random: float
-) -> float | None:
-    """Seconds to wait before attempt number `attempt + 1`, or None if there must be none.
-
-    `is_idempotent` means that sending the call twice does no harm; `random` is in [0, 1).
-    """
-    if attempt > policy.max_retries or not is_retryable(policy, outcome, is_idempotent):
-        return None
-    # A larger exponent would overflow a float, as `max_retries` may be any number.
+def backoff(policy: RetryPolicy, outcome: Outcome, *, attempt: int, random: float) -> float:
+    """Seconds to wait before attempt number `attempt + 1`; `random` is in [0, 1)."""
+    # A larger exponent would overflow a float, as there may be any number of attempts.
     longest = min(policy.backoff_longest, policy.backoff_first * 2.0 ** min(attempt - 1, 60))
     wait = random * longest  # full jitter, against a thundering herd
-    asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
+    asked = outcome.retry_after
     return wait if asked is None else max(wait, asked + random * jitter(asked))
 
 
@@ -44,6 +32,12 @@ def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> 
     return outcome.status in policy.statuses and (is_idempotent or outcome.status == 429)
 
 
+def is_told_when(outcome: Outcome) -> bool:
+    """Check for a 429 that says when to come back: the service limits the rate, and is not down."""
+    is_limit = isinstance(outcome, RawResponse) and outcome.status == 429
+    return is_limit and (outcome.retry_after or 0) > 0
+
+
 def may_have_reached_server(outcome: Outcome) -> bool:
     """Check if a write with this outcome may have staged a draft."""
     if isinstance(outcome, Failure):
@@ -51,33 +45,6 @@ def may_have_reached_server(outcome: Outcome) -> bool:
     # Any other status means that it was processed, or has no meaning in HTTP.
     is_refusal = 300 <= outcome.status < 500 and outcome.status not in (301, 302, 303, 408)
     return not is_refusal
-
-
-def retry_after(response: RawResponse) -> float | None:
-    """Seconds that the service asks to wait: a number, or a date relative to the `Date` header."""
-    text = response.headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(text):
-        return min(float(text), _FOREVER)
-    until = _timestamp(text)
-    if until is None:
-        return None
-    # Both dates are of the service's clock, so it does not matter if that clock is wrong.
-    sent = _timestamp(response.headers.get("date", ""))
-    return max(0.0, until - (response.received_at if sent is None else sent))
-
-
-def _timestamp(text: str) -> float | None:
-    if not text:
-        return None
-    from email.utils import parsedate_to_datetime  # deferred: slow to import
-
-    try:
-        moment = parsedate_to_datetime(text)
-        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    # Versions of Python differ in what they raise for a malformed date.
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 class RetryQuota:
@@ -88,9 +55,9 @@ class RetryQuota:
 
     # Without a lock: if threads race, one retry more or less does no harm.
 
-    def take(self, policy: RetryPolicy, outcome: Outcome) -> bool:
+    def take(self, policy: RetryPolicy) -> bool:
         """Take one retry; False if none is left."""
-        if policy.quota is None or _has_retry_after(outcome):
+        if policy.quota is None:
             return True
         if self.used >= policy.quota:
             return False
@@ -102,13 +69,6 @@ class RetryQuota:
         self.used = max(0, self.used - 1)
 
 
-def _has_retry_after(outcome: Outcome) -> bool:
-    """Check for a 429 with a `Retry-After`: the service limits the rate, and is not down."""
-    if isinstance(outcome, Failure) or outcome.status != 429:
-        return False
-    return retry_after(outcome) is not None
-
-
 class RateLimitGate:
     """Delays the calls of one client after a 429, by account or for the whole client."""
 
@@ -117,7 +77,7 @@ class RateLimitGate:
 
     def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
         """Note the `Retry-After` of a 429, which other calls honour as well."""
-        key, asked = _key(call, options), retry_after(response)
+        key, asked = _key(call, options), response.retry_after
         if key is None or asked is None:
             return
         # Expired ends would pile up, one for each account. A copy, because other threads add some.

@@ -16,7 +16,7 @@ from adclient._core.auth import (
 from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
-from adclient._core.retry import backoff, retry_after
+from adclient._core.retry import backoff, is_retryable
 from adclient._http.clock import Clock
 from adclient._http.send import Sender
 from adclient._service.model import AuthShape
@@ -107,12 +107,10 @@ class Session:
         self._tell(f"{probe.operation.full_name}: {probe.purpose}")
         outcome = self._send(request, probe)
         for attempt in range(1, _RETRY.max_retries + 1):
-            wait = backoff(
-                _RETRY, outcome, attempt=attempt, is_idempotent=True, random=self.random()
-            )
-            if wait is None:
+            if not is_retryable(_RETRY, outcome, is_idempotent=True):
                 break
-            asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
+            wait = backoff(_RETRY, outcome, attempt=attempt, random=self.random())
+            asked = outcome.retry_after
             if self.clock.now() + wait >= self._deadline:
                 if asked is None:
                     break

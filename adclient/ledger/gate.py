@@ -10,7 +10,6 @@ import attrs
 from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.response import Failure, Outcome, RawResponse, too_late
-from adclient._core.retry import retry_after
 from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import LedgerWarning
@@ -159,7 +158,7 @@ class Ticket:
     def pause_after(self, outcome: Outcome) -> float:
         """Seconds that a response asks all calls to wait; 0 for none."""
         if isinstance(outcome, RawResponse) and outcome.status == 429 and self.has_pauses:
-            return min(retry_after(outcome) or 0.0, LONGEST_PAUSE)
+            return min(outcome.retry_after or 0.0, LONGEST_PAUSE)
         return 0.0
 
     def pausing(self, seconds: float) -> Work:

@@ -21,7 +21,7 @@ from core_helpers import (
 )
 
 from adclient.conventions import Conventions
-from adclient.errors import CallTimeout
+from adclient.errors import CallTimeout, RateLimited
 from adclient.options import RetryPolicy
 
 ONCE = options_of(max_retries=0)
@@ -102,6 +102,28 @@ def test_jitter_is_added_to_retry_after(asked, random, most):
     (waited,) = drive(READ, limited(asked), LISTED, options=PATIENT, random=random).sleeps
     assert waited == pytest.approx(asked + most, abs=0.01)
     assert waited >= asked
+
+
+# A 429 that says when to come back.
+
+
+@each_case(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+def test_429_with_retry_after_is_waited_for_and_takes_no_retry(call, outcome):
+    options = options_of(timeout=120, retry=RetryPolicy(max_retries=2, quota=2))
+    limits = [limited(10)] * 5
+    run = drive(call, *limits, REFUSED, reply(429), limited(10), outcome, options=options)
+    assert run.sleeps == [10.0] * 5 + [0.0, 0.0, 10.0]
+    assert run.value.response.attempts == 9
+    error = drive(call, *limits, *[limited(0)] * 3, options=options).error
+    assert (type(error), error.attempts, error.elapsed) == (RateLimited, 8, 50.0)
+    assert drive(call, limited(10), options=ONCE).error.attempts == 1
+    error = drive(call, limited(10), limited(110), options=options).error
+    assert (error.attempts, error.retry_after, error.elapsed) == (2, 110.0, 10.0)
+
+
+def test_service_that_always_asks_for_a_moment_gets_few_requests():
+    run = drive(READ, *[limited(0.001)] * 50, random=0.5)
+    assert (type(run.error), 5 < len(run.sends) < 15) == (RateLimited, True)
 
 
 # The quota.

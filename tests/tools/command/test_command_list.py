@@ -39,6 +39,13 @@ def test_filters_are_sent(fake) -> None:
     assert fake.requests[-1].query["targeting"] == '{"query":"hik"}'
 
 
+def test_number_of_retries_is_an_option(fake) -> None:
+    fake.faults.add(Fault.status(503), times=4)
+    assert run_command(*CAMPAIGNS, "--retries", "0").code == 1
+    assert len(fake.requests) == 1
+    assert run_command(*CAMPAIGNS, "--retries", "3").code == 0
+
+
 @each_case("limit", [None, 20, 21, 126])
 def test_listing_continues_where_a_limit_ended(limit, everything) -> None:
     ran = run_command(*ADS, *([] if limit is None else ["--limit", str(limit)]))
