@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeGuard
+from typing import Any, Literal, TypedDict, TypeGuard, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
@@ -26,6 +26,8 @@ _HEADER_NAME_CHARACTERS = frozenset(
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
+
+T = TypeVar("T")
 
 EndOfListing = Literal["null", "missing", "empty", "false"]
 Continuation = Callable[[Any], Mapping[str, JSON]]
@@ -99,8 +101,12 @@ def _query_of(value: JSON) -> str:
         return ""
 
 
-def _as_tuple(names: Sequence[str]) -> Sequence[str]:
-    return tuple(names) if isinstance(names, list) else names
+def _as_tuple(values: Sequence[T]) -> Sequence[T]:
+    return tuple(values) if isinstance(values, list) else values
+
+
+def _is_limit(value: object) -> bool:
+    return _is_name(value) or (type(value) is int and 400 <= value <= 599)
 
 
 @attrs.frozen(kw_only=True)
@@ -139,6 +145,14 @@ class Conventions:
         rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same
             `"account"`, all of the `"client"`, or only the `"call"` itself. An account is the only
             scope in the interface, so it is the default.
+        rate_limit_errors: What means that a limit was exceeded, besides a 429: statuses as
+            numbers, and codes in an error body as texts, such as `[503, "17"]`. Such a response,
+            unless it is a 201, is taken like a 429: the call raises `RateLimited` or is sent again,
+            writes too, as the service did not process it. None by default.
+        retry_after_headers: The headers of such a response that may tell when to come back; the
+            first one that can be read is used. Each can hold seconds, a date, seconds or
+            milliseconds since 1970, as `x-ratelimit-reset` often does, milliseconds if its name
+            ends with `-ms`, or the parameters of `ratelimit`. `retry-after` by default.
         request_id_headers: The response headers that may contain the request id; the first one
             found is used.
         reads: The settings in which a read differs from the others, by its name, such as
@@ -163,6 +177,8 @@ class Conventions:
     page_size: Mapping[str, int] | None = attrs.field(default=None, hash=False)
     idempotency_header: str | None = None
     rate_limit_scope: Literal["account", "client", "call"] = "account"
+    rate_limit_errors: Sequence[int | str] = attrs.field(default=(), converter=_as_tuple)
+    retry_after_headers: Sequence[str] = attrs.field(default=("retry-after",), converter=_as_tuple)
     request_id_headers: Sequence[str] = attrs.field(
         default=("x-request-id", "request-id"),
         converter=_as_tuple,
@@ -206,11 +222,15 @@ class Conventions:
             "'account', 'client' or 'call'",
         )
         _require(
-            isinstance(self.request_id_headers, tuple)
-            and all(is_header_name(name) for name in self.request_id_headers),
-            "request_id_headers",
-            "a list of header names",
+            isinstance(self.rate_limit_errors, tuple)
+            and all(map(_is_limit, self.rate_limit_errors)),
+            "rate_limit_errors",
+            "a list of statuses from 400 to 599, and of codes as texts",
         )
+        for name in ("retry_after_headers", "request_id_headers"):
+            names: object = getattr(self, name)
+            is_valid = isinstance(names, tuple) and all(map(is_header_name, names))
+            _require(is_valid, name, "a list of header names")
         _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")
         for name in self.reads:
             of_read(self, name)

@@ -27,9 +27,11 @@ failed. Such an error is also a `ConnectionLost`, `CallTimeout`, `ServerError`, 
 Errors contain plain data only. They pickle and copy with equal messages and attributes.
 """
 
+from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 from adclient._display import notebook
+from adclient._values.headers import Headers
 from adclient._values.json_values import JSON
 
 
@@ -41,6 +43,7 @@ class ErrorDetails(TypedDict, total=False):
     path: str
     url: str
     status: int
+    headers: Mapping[str, str]
     code: str | None
     message: str
     details: JSON
@@ -67,14 +70,16 @@ class AdClientError(Exception, notebook.HTMLRepr):
         path: The path of the endpoint, such as `/v1/alpha-ads/update-alpha-campaign-budget`.
         url: The URL of the request, without the query.
         status: The HTTP status, if there was a response.
+        headers: The headers of the response, by names in any case, without cookies; empty if there
+            was no response.
         code: The error code in the response body, if there is one.
         message: The message in the response body; without one, that of the error itself.
         details: Further details in the response body, as JSON values.
         request_id: The service's id of the request; its support may ask for it.
         attempts: How many requests were sent.
         elapsed: Seconds from the start of the call to the error.
-        retry_after: Seconds to wait before the next call, from the `Retry-After` of the response,
-            or from a `SharedGate`.
+        retry_after: Seconds to wait before the next call, from a header of the response, or from
+            a `SharedGate`.
         body: The first 2048 bytes of the response body, as text.
         argument: The name of the argument that was refused.
         rule: The rule of the policy that refused the call.
@@ -99,6 +104,7 @@ class AdClientError(Exception, notebook.HTMLRepr):
     path: str | None = None
     url: str | None = None
     status: int | None = None
+    headers: Mapping[str, str] = Headers()
     code: str | None = None
     message: str = ""
     details: JSON = None
@@ -123,7 +129,8 @@ class AdClientError(Exception, notebook.HTMLRepr):
         return str(self.args[0])
 
     def _repr_html_(self) -> str:
-        attributes = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
+        names = [name for name in ErrorDetails.__annotations__ if name != "headers"]
+        attributes = [(name, self.__dict__.get(name)) for name in names]
         rows: list[notebook.Row] = [it for it in attributes if it[1] is not None]
         return notebook.card(type(self).__name__, rows, notes=[str(self)])
 

@@ -1,15 +1,16 @@
 """Hooks: your functions that a client calls, and the events that it passes to them.
 
-Events contain no header, no URL query, and no argument but the account's id. `str(event)` is the
-line that the logger `adclient` writes.
+Events contain no header of a request, no URL query, and no argument but the account's id.
+`str(event)` is the line that the logger `adclient` writes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 
 import attrs
 
 from adclient._display.notebook import short
+from adclient._values.headers import Headers
 from adclient.errors import ConfigurationError
 from adclient.models import Draft
 
@@ -82,6 +83,8 @@ class ResponseEvent(CallEvent):
         status: The HTTP status, or None if there was no response.
         failure: Why there is no complete response, in words; None if there is one.
         request_id: The service's id of the request; None if no header contains it.
+        headers: The headers of the response, by names in any case, without cookies; empty if there
+            was no response.
         duration: Seconds that this attempt took.
         elapsed: Seconds from the start of the call.
     """
@@ -92,6 +95,7 @@ class ResponseEvent(CallEvent):
     request_id: str | None
     duration: float
     elapsed: float
+    headers: Mapping[str, str] = attrs.field(factory=Headers, hash=False)
 
     def __str__(self) -> str:
         parts = [str(part) for part in (self.status, self.failure) if part is not None]

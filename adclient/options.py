@@ -26,7 +26,7 @@ MAX_RETRIES = 2
 BACKOFF_FIRST = 0.5
 BACKOFF_LONGEST = 8.0
 RETRY_QUOTA = 100
-RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+RETRY_STATUSES = frozenset({408, 429, *range(500, 600)} - {501, 505})
 MAX_CONCURRENCY = 100
 
 ENV_ACTOR = "ADCLIENT_ACTOR"
@@ -46,6 +46,10 @@ def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
     ):
         return frozenset(statuses)
     raise ConfigurationError("statuses must be a set of HTTP statuses", argument="statuses")
+
+
+def _shown_statuses(statuses: frozenset[int]) -> str:
+    return "RETRY_STATUSES" if statuses == RETRY_STATUSES else repr(statuses)
 
 
 @attrs.frozen(kw_only=True)
@@ -68,8 +72,9 @@ class RetryPolicy:
         backoff_first: The longest wait before the first retry, in seconds; 0.5 by default.
         backoff_longest: The longest wait before any retry, in seconds; 8 by default. A
             `Retry-After` may be longer.
-        statuses: The HTTP statuses after which a call is retried: 408, 429, 500, 502, 503 and 504
-            by default. A write without an idempotency key is retried after 429 only.
+        statuses: The HTTP statuses after which a call is retried: by default 408, 429, and 500 to
+            599 without 501 and 505. A write without an idempotency key is retried after 429 only,
+            which stands for every rate limit.
         attempt_timeout: Seconds for one attempt. None, the default, lets an attempt use all of the
             call's `timeout`, so a service that hangs once leaves no time for a retry.
         quota: How many retries the calls of a client share; 100 by default, None for any number.
@@ -86,7 +91,9 @@ class RetryPolicy:
     max_retries: int = MAX_RETRIES
     backoff_first: float = BACKOFF_FIRST
     backoff_longest: float = BACKOFF_LONGEST
-    statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_checked_statuses)
+    statuses: frozenset[int] = attrs.field(
+        default=RETRY_STATUSES, converter=_checked_statuses, repr=_shown_statuses
+    )
     attempt_timeout: float | None = None
     quota: int | None = RETRY_QUOTA
 

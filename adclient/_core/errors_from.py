@@ -10,6 +10,7 @@ from adclient._core.response import (
     RawResponse,
     draft_id_in,
     problem_of,
+    shown_headers,
 )
 from adclient.errors import (
     AdClientError,
@@ -88,7 +89,7 @@ def outcome(
         what = f"{outcome.status}, and then: {outcome.broken.reason}"
         details |= _details_of(call, outcome)
     else:
-        cls = for_status(outcome.status)
+        cls = RateLimited if outcome.is_rate_limit else for_status(outcome.status)
         problem = problem_of(outcome)
         message = problem.message or "no reason given"
         if 300 <= outcome.status < 400:
@@ -140,6 +141,7 @@ def interrupted(call: Call[Result], details: ErrorDetails, error: Exception) -> 
 def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
     return {
         "status": response.status,
+        "headers": shown_headers(response),
         "body": excerpt(response.body),
         "retry_after": response.retry_after,
         "draft_id": draft_id_in(response.body) if call.operation.is_write else None,

@@ -22,7 +22,7 @@ from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
 from adclient._core.redact import Redactor
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
+from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
 from adclient._core.retry import (
     RateLimitGate,
     RetryQuota,
@@ -30,7 +30,9 @@ from adclient._core.retry import (
     is_retryable,
     is_told_when,
     may_have_reached_server,
+    with_rate_limit,
 )
+from adclient._values.headers import Headers
 from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
@@ -190,6 +192,13 @@ class Exchange(Generic[R]):
             if self.time_left <= 0:  # the sleep took longer than it was asked to
                 return outcome
 
+    def received(self, outcome: Outcome) -> Outcome:
+        """An outcome with its rate limit, and without credentials."""
+        outcome = with_rate_limit(outcome, self._options.conventions)
+        for redactor in self.redactors:
+            outcome = redacted(outcome, redactor)
+        return outcome
+
     @property
     def redactors(self) -> tuple[Redactor, ...]:
         """The redactors of the tokens that were sent, as a response may repeat each of them."""
@@ -221,7 +230,7 @@ class Exchange(Generic[R]):
             account_id=call.account_id,
             target_id=call.target_id,
             status=outcome.status,
-            headers=outcome.headers,
+            headers=Headers(outcome.headers),
             request_id=self.request_id,
             attempts=self.attempts,
             elapsed=self.elapsed,
@@ -265,7 +274,7 @@ class Exchange(Generic[R]):
         if isinstance(outcome, RawResponse):
             names = self._options.conventions.request_id_headers
             self.request_id = request_id_of(outcome, names)
-            if outcome.status == 429:
+            if outcome.is_rate_limit:
                 self._gate.note(self.call, self._options, outcome, now)
         if self.call.operation.is_write and may_have_reached_server(outcome):
             self.may_be_staged = True

@@ -10,7 +10,8 @@ from typing import TypedDict, TypeVar
 
 from adclient._core.call import Call
 from adclient._core.events import Span, log, log_raised, write_log
-from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.response import Failure, Outcome, RawResponse, shown_headers
+from adclient._values.headers import Headers
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Draft, Result
 from adclient.options import Options
@@ -82,10 +83,10 @@ class Reporter:
         """An attempt has ended."""
         if self._is_heard(logging.DEBUG):
             if isinstance(outcome, RawResponse):
-                status = outcome.status
+                status, headers = outcome.status, shown_headers(outcome)
                 failure = outcome.defect if outcome.broken is None else outcome.broken.reason
             else:
-                status, failure = None, outcome.reason
+                status, headers, failure = None, Headers(), outcome.reason
             event = ResponseEvent(
                 **self._fields(),
                 attempt=attempt,
@@ -94,6 +95,7 @@ class Reporter:
                 request_id=None if isinstance(outcome, Failure) else request_id,
                 duration=self._now() - self._sent_at,
                 elapsed=elapsed,
+                headers=headers,
             )
             self._report(logging.DEBUG, event)
 

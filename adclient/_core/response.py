@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC
 from typing import NamedTuple
 
 import attrs
 
 from adclient._core import jsontext
 from adclient._core.redact import Redactor, excerpt, one_line
+from adclient._values.headers import Headers
 from adclient.models import JSON
 
 
@@ -41,7 +41,11 @@ def too_late(reason: str) -> Failure:
 
 @attrs.frozen(kw_only=True, repr=False)
 class RawResponse:
-    """The head and bytes of a response; the body is complete unless `broken` or `defect` is set."""
+    """The head and bytes of a response; the body is complete unless `broken` or `defect` is set.
+
+    `is_rate_limit` means that a limit was exceeded, so that the request was not processed;
+    `retry_after` is the seconds that the service asks to wait.
+    """
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
@@ -49,50 +53,23 @@ class RawResponse:
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
+    is_rate_limit: bool = False
+    retry_after: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.status}" if self.broken is None else f"{self.status}, then {self.broken}"
+        limit = ", a rate limit" if self.is_rate_limit and self.status != 429 else ""
+        return f"{self.status}{limit if self.broken is None else f', then {self.broken}'}"
 
     @property
     def is_success(self) -> bool:
-        return 200 <= self.status < 300
+        return 200 <= self.status < 300 and not self.is_rate_limit
 
     @property
     def is_whole_success(self) -> bool:
-        return self.broken is None and 200 <= self.status < 300
-
-    @property
-    def retry_after(self) -> float | None:
-        """Seconds that the service asks to wait: a number, or a date relative to `Date`."""
-        text = self.headers.get("retry-after", "").strip()
-        if _SECONDS.fullmatch(text):
-            return min(float(text), _FOREVER)
-        until = _timestamp(text)
-        if until is None:
-            return None
-        # Both dates are of the service's clock, so it does not matter if that clock is wrong.
-        sent = _timestamp(self.headers.get("date", ""))
-        return max(0.0, until - (self.received_at if sent is None else sent))
+        return self.broken is None and 200 <= self.status < 300 and not self.is_rate_limit
 
 
 Outcome = RawResponse | Failure
-
-_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_FOREVER = 1e12  # seconds: a number of many digits would become infinite
-
-
-def _timestamp(text: str) -> float | None:
-    if not text:
-        return None
-    from email.utils import parsedate_to_datetime  # deferred: slow to import
-
-    try:
-        moment = parsedate_to_datetime(text)
-        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    # Versions of Python differ in what they raise for a malformed date.
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
@@ -188,6 +165,12 @@ def request_id_of(response: RawResponse, names: Sequence[str]) -> str | None:
         if request_id := response.headers.get(name.lower()):
             return request_id
     return None
+
+
+def shown_headers(response: RawResponse) -> Headers:
+    """The headers for errors and events, without cookies, which may be credentials."""
+    items = response.headers.items()
+    return Headers({name: value for name, value in items if name != "set-cookie"})
 
 
 def draft_id_in(body: bytes) -> str | None:

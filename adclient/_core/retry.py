@@ -1,11 +1,78 @@
 """Retries and rate limits: pure functions of outcomes."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC
+
+import attrs
 
 from adclient._core.call import Call
-from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.response import Failure, Outcome, RawResponse, problem_of
+from adclient.conventions import Conventions
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy
+
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+# Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
+_LIMITS = re.compile(r"\br(?:emaining)?=([0-9]+)[^=]*[;,]\s*(?:t|reset)=([0-9]+)", re.ASCII)
+_FOREVER = 1e12  # seconds: a number of many digits would become infinite
+_YEAR = 366 * 86400.0
+_LONGEST_PROBLEM = 10_000  # bytes: a longer success is no error, and takes time to read
+
+
+def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
+    """The outcome with `is_rate_limit` and `retry_after` set."""
+    if isinstance(outcome, Failure):
+        return outcome
+    errors, status = conventions.rate_limit_errors, outcome.status
+    if status == 201 or (not errors and outcome.is_success):  # a 201 has staged a draft
+        return outcome
+    is_limit = status == 429 or status in errors
+    if (
+        errors
+        and not is_limit
+        and not (outcome.is_success and len(outcome.body) > _LONGEST_PROBLEM)
+    ):
+        is_limit = problem_of(outcome).code in errors
+    names = conventions.retry_after_headers if is_limit else ("retry-after",)
+    waits = (_seconds_in(outcome, name.lower()) for name in names)
+    asked = next((seconds for seconds in waits if seconds is not None), None)
+    return attrs.evolve(outcome, is_rate_limit=is_limit, retry_after=asked)
+
+
+def _seconds_in(response: RawResponse, name: str) -> float | None:
+    """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
+    text = response.headers.get(name, "").strip()
+    if not text:
+        return None
+    if limits := _LIMITS.findall(text):
+        waits = [float(reset) for left, reset in limits if float(left) == 0]
+        return min(max(waits), _FOREVER) if waits else None
+    # Both dates are of the service's clock, so it does not matter if that clock is wrong.
+    sent = _timestamp(response.headers.get("date", ""))
+    now = response.received_at if sent is None else sent
+    until: float | None
+    if _SECONDS.fullmatch(text):
+        number = float(text) / (1000 if name.endswith("-ms") else 1)
+        # Seconds or milliseconds since 1970 are a date, as nobody asks to wait for decades.
+        dates = (date for date in (number, number / 1000) if abs(date - now) < _YEAR)
+        if (until := next(dates, None)) is None:
+            return min(number, _FOREVER)
+    else:
+        until = _timestamp(text)
+    return None if until is None else max(0.0, until - now)
+
+
+def _timestamp(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # deferred: slow to import
+
+    try:
+        moment = parsedate_to_datetime(text)
+        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    # Versions of Python differ in what they raise for a malformed date.
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def backoff(policy: RetryPolicy, outcome: Outcome, *, attempt: int, random: float) -> float:
@@ -23,18 +90,20 @@ def jitter(asked: float) -> float:
 
 
 def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> bool:
-    """Check if an outcome permits another attempt; a 429 was refused before processing."""
+    """Check if an outcome permits another attempt; a rate limit was refused before processing."""
     if isinstance(outcome, Failure):
         return not outcome.is_permanent and (is_idempotent or not outcome.sent)
+    if outcome.is_rate_limit:
+        return 429 in policy.statuses
     # The head of a success shows that the service accepted the request.
     if outcome.broken is not None and outcome.is_success:
         return is_idempotent
-    return outcome.status in policy.statuses and (is_idempotent or outcome.status == 429)
+    return outcome.status in policy.statuses and is_idempotent
 
 
 def is_told_when(outcome: Outcome) -> bool:
-    """Check for a 429 that says when to come back: the service limits the rate, and is not down."""
-    is_limit = isinstance(outcome, RawResponse) and outcome.status == 429
+    """Check for a rate limit that says when to come back: the service is not down."""
+    is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
     return is_limit and (outcome.retry_after or 0) > 0
 
 
@@ -44,7 +113,7 @@ def may_have_reached_server(outcome: Outcome) -> bool:
         return outcome.sent
     # Any other status means that it was processed, or has no meaning in HTTP.
     is_refusal = 300 <= outcome.status < 500 and outcome.status not in (301, 302, 303, 408)
-    return not is_refusal
+    return not (is_refusal or outcome.is_rate_limit)
 
 
 class RetryQuota:

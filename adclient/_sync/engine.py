@@ -15,7 +15,7 @@ from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, ASK, SEND, Exchange
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
-from adclient._core.response import Failure, Outcome, redacted, too_late
+from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
@@ -209,9 +209,9 @@ class Engine:
                     final: Outcome = done.value
                     break
                 if step is SEND:
-                    outcome = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
-                    for redactor in exchange.redactors:
-                        outcome = redacted(outcome, redactor)
+                    outcome = exchange.received(
+                        self.sender.send(exchange.outgoing, exchange.attempt_deadline)
+                    )
                     # Before the slot is released, so that no other call uses it meanwhile.
                     if ticket is not None and (pause := ticket.pause_after(outcome)):
                         work = ticket.pausing(pause)

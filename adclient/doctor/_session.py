@@ -16,7 +16,7 @@ from adclient._core.auth import (
 from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
-from adclient._core.retry import backoff, is_retryable
+from adclient._core.retry import backoff, is_retryable, with_rate_limit
 from adclient._http.clock import Clock
 from adclient._http.send import Sender
 from adclient._service.model import AuthShape
@@ -144,7 +144,8 @@ class Session:
         self.sent += 1
         longest = max(_LONGEST_REQUEST, self.options.timeout / 8)
         deadline = min(self._deadline, now + longest)
-        outcome = redacted(self.sender.send(auth.apply(request), deadline), auth.redactor)
+        outcome = self.sender.send(auth.apply(request), deadline)
+        outcome = redacted(with_rate_limit(outcome, self.options.conventions), auth.redactor)
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
         if isinstance(outcome, RawResponse) and outcome.status == 429:

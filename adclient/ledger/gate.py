@@ -157,7 +157,7 @@ class Ticket:
 
     def pause_after(self, outcome: Outcome) -> float:
         """Seconds that a response asks all calls to wait; 0 for none."""
-        if isinstance(outcome, RawResponse) and outcome.status == 429 and self.has_pauses:
+        if isinstance(outcome, RawResponse) and outcome.is_rate_limit and self.has_pauses:
             return min(outcome.retry_after or 0.0, LONGEST_PAUSE)
         return 0.0
 

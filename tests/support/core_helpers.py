@@ -218,7 +218,7 @@ def drive(
                     raise outcome
                 timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
                 clock[0] += timed.seconds
-                outcome = timed.outcome
+                outcome = exchange.received(timed.outcome)
             else:
                 run.sleeps.append(step)
                 clock[0] += step + overslept

@@ -1,6 +1,7 @@
 """The events of a call: hooks, the log, and the span of a tracer."""
 
 import logging
+import pickle
 
 import pytest
 from cases import each_case
@@ -9,6 +10,7 @@ from core_helpers import (
     DRAFT,
     LISTED,
     LOST,
+    READ,
     REFUSED,
     STAGED,
     WRITE,
@@ -111,6 +113,17 @@ def test_response_event_has_the_status_and_the_failure(outcome, failure):
     assert events[0].url == f"{BASE_URL}/v1/beta-ads/list-beta-campaigns"  # without the query
     assert [type(event) for event in events] == [RequestEvent, ResponseEvent]
     assert (events[1].status, events[1].failure) == (200, failure)
+
+
+def test_response_event_and_error_have_the_headers_without_cookies():
+    limited = reply(429, headers={"retry-after": "9", "set-cookie": "id=1"})
+    events, run = observed(READ, limited, max_retries=0)
+    for headers in (events[1].headers, pickle.loads(pickle.dumps(run.error)).headers):
+        assert dict(headers) == {"retry-after": "9"}
+        assert (headers["Retry-After"], "RETRY-AFTER" in headers, len(headers)) == ("9", True, 1)
+        assert repr(headers) == "{'retry-after': '9'}"
+    events, run = observed(READ, REFUSED, max_retries=0)
+    assert dict(events[1].headers) == dict(run.error.headers) == {}
 
 
 def test_call_refused_before_sending_has_no_events_and_no_span():

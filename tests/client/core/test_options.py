@@ -44,7 +44,8 @@ def test_defaults_are_the_documented_ones():
     assert (options.timeout, options.headers) == (30.0, {})
     assert (options.retry, options.conventions) == (retry, Conventions())
     assert (retry.max_retries, retry.backoff_first, retry.backoff_longest) == (2, 0.5, 8.0)
-    assert retry.statuses == {408, 429, 500, 502, 503, 504}
+    assert retry.statuses == {408, 429, *range(500, 600)} - {501, 505}
+    assert "statuses=RETRY_STATUSES" in repr(retry)
     assert check_max_concurrency(None) == 100
 
 
@@ -186,6 +187,8 @@ def test_merged_values_are_checked(argument, value):
         ("page_size", [{name: 2} for name in ("cursor", "account_id", "targeting[n]", "\ud800")]),
         ("reads", [None, "gamma.list_ads", {"gamma.list_ads": "page"}, {"gamma.list_ads": None}]),
         ("reads", [{"gamma.list_ads": {"reads": {}}}]),
+        ("rate_limit_errors", ["17", 403, None, [200], [600], [True], [""], [None], [403.0]]),
+        ("retry_after_headers", ["retry-after", ["a b"], [7], None]),
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from cases import each_case
 from core_helpers import (
     LISTED,
+    LISTING,
     READ,
     REFUSED,
     STAGED,
@@ -20,6 +21,7 @@ from core_helpers import (
     reply,
 )
 
+from adclient._core.retry import with_rate_limit
 from adclient.conventions import Conventions
 from adclient.errors import CallTimeout, RateLimited
 from adclient.options import RetryPolicy
@@ -58,6 +60,7 @@ def far_from_greenwich(monkeypatch):
     [
         *[("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("0.25", 0.25), ("2.5", 2.5), ("00120", 120.0)],
         *[("9" * 13, 1e12), ("1" + "0" * 5000, 1e12)],
+        *[("1000000007", 7.0), ("1000000007500", 7.5), ("999999993", 0.0), ("900000000", 9e8)],
         ("Sun, 09 Sep 2001 01:46:45 GMT", 5.0),
         ("Sunday, 09-Sep-01 01:46:45 GMT", 5.0),
         ("Sun, 09 Sep 2001 01:46:45 -0000", 5.0),
@@ -79,6 +82,65 @@ def test_retry_after_date_counts_from_the_date_of_the_response(date):
     later = date.replace("00:00:00", "00:00:09")
     assert seconds_of(later, date) == 9.0
     assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT", date=FAR) == 5.0
+
+
+# Limits by convention.
+
+LIMITS = Conventions(
+    rate_limit_errors=[403, "17"],
+    retry_after_headers=["Retry-After-Ms", "x-ratelimit-reset", "ratelimit", "retry-after"],
+)
+
+
+@each_case(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "2500", "retry-after": "3"}, 2.5),
+        ({"retry-after-ms": "soon", "retry-after": "3"}, 3.0),
+        *[({"x-ratelimit-reset": text}, 30.0) for text in ("30", "1000000030", "1000000030000")],
+        ({"ratelimit": "limit=100, remaining=0, reset=30"}, 30.0),
+        ({"ratelimit": '"second";r=0;t=1, "minute";r=0;t=30, "hour";r=7;t=3600'}, 30.0),
+        ({"ratelimit": '"minute";r=1;t=30'}, None),
+        ({}, None),
+    ],
+)
+def test_headers_of_a_limit_are_set_by_convention(headers, seconds):
+    response = reply(429, headers=headers, received_at=RECEIVED_AT)
+    options = options_of(conventions=LIMITS, max_retries=0)
+    assert drive(READ, response, options=options).error.retry_after == seconds
+    down = attrs.evolve(response, status=503)  # which is no limit, so only one header counts
+    expected = float(headers["retry-after"]) if "retry-after" in headers else None
+    assert drive(READ, down, options=options).error.retry_after == expected
+
+
+@each_case(("call", "success"), [(READ, LISTED), (WRITE, STAGED)])
+@each_case(
+    ("status", "body"),
+    [(403, b""), (200, {"code": 17}), (400, {"error": {"code": "17"}}), (503, {"code": "17"})],
+)
+def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
+    limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
+    run = drive(call, *[limit] * 3, success, options=options_of(conventions=LIMITS))
+    assert (run.sleeps, run.value.response.attempts) == ([8.0] * 3, 4)
+    gate, short = RateLimitGate(), options_of(conventions=LIMITS, timeout=5)
+    error = drive(call, limit, options=short, gate=gate).error
+    assert (type(error), error.status, error.retry_after) == (RateLimited, status, 8.0)
+    assert drive(call, success, gate=gate).sleeps == [8.0]
+
+
+def test_success_is_no_limit_if_it_is_a_201_or_long():
+    options = options_of(conventions=LIMITS)
+    assert drive(WRITE, reply(201, {"code": "17"}), options=options).error.outcome_unknown
+    page = LISTING | {"code": "17", "padding": "x" * 10_000}
+    assert drive(READ, reply(200, page), options=options).value.response.attempts == 1
+
+
+def test_body_of_a_limit_is_redacted_in_a_success_too():
+    limit = reply(200, {"code": "17", "message": "canary"})
+    run = drive(
+        READ, limit, options=options_of(conventions=LIMITS, max_retries=0), tokens=["canary"]
+    )
+    assert (run.error.status, run.error.message, "canary" in run.error.body) == (200, "***", False)
 
 
 # Backoff.
@@ -234,10 +296,11 @@ def test_outcome_that_is_no_rate_limit_for_a_call_does_not_delay_it(outcome, ret
 
 
 def test_expired_rate_limit_is_removed():
-    gate = after(limited(8))
-    gate.note(OTHER, options_of(), limited(8), 1007.0)
+    gate, options = after(limited(8)), options_of()
+    noted = with_rate_limit(limited(8), options.conventions)
+    gate.note(OTHER, options, noted, 1007.0)
     assert len(gate.ends) == 2
-    gate.note(OTHER, options_of(), limited(8), 1008.0)
+    gate.note(OTHER, options, noted, 1008.0)
     assert len(gate.ends) == 1
 
 

@@ -58,6 +58,8 @@ WHOLE = Service(
         continuation=dict,
         end_of_listing="empty",
         page_size={"page[size]": 200},
+        rate_limit_errors=[403, "17"],
+        retry_after_headers=["retry-after-ms"],
         request_id_headers=["x-id"],
         reads={"gamma.list_ads": OWN, "beta.list_campaigns": {"page_size": {"limit": 5}}},
     ),
