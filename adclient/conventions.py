@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeGuard, TypeVar
+from typing import Any, Literal, TypedDict, TypeGuard
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
@@ -26,8 +26,6 @@ _HEADER_NAME_CHARACTERS = frozenset(
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-
-T = TypeVar("T")
 
 EndOfListing = Literal["null", "missing", "empty", "false"]
 Continuation = Callable[[Any], Mapping[str, JSON]]
@@ -101,7 +99,7 @@ def _query_of(value: JSON) -> str:
         return ""
 
 
-def _as_tuple(values: Sequence[T]) -> Sequence[T]:
+def _as_tuple(values: Sequence[Any]) -> Sequence[Any]:
     return tuple(values) if isinstance(values, list) else values
 
 
@@ -228,7 +226,7 @@ class Conventions:
             "a list of statuses from 400 to 599, and of codes as texts",
         )
         for name in ("retry_after_headers", "request_id_headers"):
-            names: object = getattr(self, name)
+            names: Sequence[object] = getattr(self, name)
             is_valid = isinstance(names, tuple) and all(map(is_header_name, names))
             _require(is_valid, name, "a list of header names")
         _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")

@@ -199,7 +199,9 @@ class Unprocessable(APIError):
 
 
 class RateLimited(APIError):
-    """429: too many requests; `retry_after` is the wait in seconds that the service asks for.
+    """429, or what `Conventions.rate_limit_errors` names: too many requests.
+
+    `retry_after` is the wait in seconds that the service asks for.
 
     Examples:
         >>> from adclient import RateLimited

@@ -40,7 +40,7 @@ class ResponseInfo:
         account_id: The ad account of the call; None for a value that your code made.
         target_id: The campaign, creative or ad that the call named; None if it named none.
         status: The HTTP status: 201 for a write, 200 for a read; 0 for a value that your code made.
-        headers: The response headers, with names in lower case.
+        headers: The response headers, with names in lower case, and found in any case.
         request_id: The service's id of the request, from one of the headers that
             `Conventions.request_id_headers` names; None if there is none.
         attempts: How many requests were sent to get this response.

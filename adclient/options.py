@@ -48,10 +48,6 @@ def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
     raise ConfigurationError("statuses must be a set of HTTP statuses", argument="statuses")
 
 
-def _shown_statuses(statuses: frozenset[int]) -> str:
-    return "RETRY_STATUSES" if statuses == RETRY_STATUSES else repr(statuses)
-
-
 @attrs.frozen(kw_only=True)
 class RetryPolicy:
     """Rules for the retries of a call: which outcomes are retried, and after how long.
@@ -92,7 +88,9 @@ class RetryPolicy:
     backoff_first: float = BACKOFF_FIRST
     backoff_longest: float = BACKOFF_LONGEST
     statuses: frozenset[int] = attrs.field(
-        default=RETRY_STATUSES, converter=_checked_statuses, repr=_shown_statuses
+        default=RETRY_STATUSES,
+        converter=_checked_statuses,
+        repr=lambda it: "RETRY_STATUSES" if it == RETRY_STATUSES else repr(it),
     )
     attempt_timeout: float | None = None
     quota: int | None = RETRY_QUOTA

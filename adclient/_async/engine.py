@@ -209,9 +209,8 @@ class AsyncEngine:
                     final: Outcome = done.value
                     break
                 if step is SEND:
-                    outcome = exchange.received(
-                        await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
-                    )
+                    sent = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
+                    outcome = exchange.received(sent)
                     # Before the slot is released, so that no other call uses it meanwhile.
                     if ticket is not None and (pause := ticket.pause_after(outcome)):
                         work = ticket.pausing(pause)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from adclient._core import decode, errors_from
+from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.jsontext import JSONError
@@ -23,15 +23,6 @@ from adclient._core.paging import check_progress
 from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
-from adclient._core.retry import (
-    RateLimitGate,
-    RetryQuota,
-    backoff,
-    is_retryable,
-    is_told_when,
-    may_have_reached_server,
-    with_rate_limit,
-)
 from adclient._values.headers import Headers
 from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
@@ -95,8 +86,8 @@ class Exchange(Generic[R]):
         call: Call[R],
         request: Request,
         options: Options,
-        gate: RateLimitGate,
-        quota: RetryQuota,
+        gate: retry.RateLimitGate,
+        quota: retry.RetryQuota,
         *,
         now: Callable[[], float],
         random: Callable[[], float],
@@ -194,7 +185,7 @@ class Exchange(Generic[R]):
 
     def received(self, outcome: Outcome) -> Outcome:
         """An outcome with its rate limit, and without credentials."""
-        outcome = with_rate_limit(outcome, self._options.conventions)
+        outcome = retry.with_rate_limit(outcome, self._options.conventions)
         for redactor in self.redactors:
             outcome = redacted(outcome, redactor)
         return outcome
@@ -276,7 +267,7 @@ class Exchange(Generic[R]):
             self.request_id = request_id_of(outcome, names)
             if outcome.is_rate_limit:
                 self._gate.note(self.call, self._options, outcome, now)
-        if self.call.operation.is_write and may_have_reached_server(outcome):
+        if self.call.operation.is_write and retry.may_have_reached_server(outcome):
             self.may_be_staged = True
         if self._reporter is not None:
             self._reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
@@ -289,7 +280,7 @@ class Exchange(Generic[R]):
         policy = self._options.retry
         may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
         is_first = self.attempts == 1
-        return may_retry and is_first and is_retryable(policy, outcome, self._is_idempotent)
+        return may_retry and is_first and retry.is_retryable(policy, outcome, self._is_idempotent)
 
     @property
     def _idempotency_key(self) -> str | None:
@@ -305,14 +296,15 @@ class Exchange(Generic[R]):
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
         policy = self._options.retry
-        if policy.max_retries == 0 or not is_retryable(policy, outcome, self._is_idempotent):
+        if policy.max_retries == 0 or not retry.is_retryable(policy, outcome, self._is_idempotent):
             return None
         attempt = self.attempts - (self.refused is not NO_AUTH)  # another token is no retry
-        wait = backoff(policy, outcome, attempt=attempt, random=self._random())
+        wait = retry.backoff(policy, outcome, attempt=attempt, random=self._random())
         # Raise now what would be raised after a wait that leaves no time for an attempt.
         if wait >= self.time_left:
             return None
-        if is_told_when(outcome):  # which takes no retry
+        # A service that says when to come back is not down, so this takes no retry.
+        if isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after:
             return wait
         if self._retries == policy.max_retries:
             return None

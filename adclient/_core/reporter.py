@@ -11,7 +11,6 @@ from typing import TypedDict, TypeVar
 from adclient._core.call import Call
 from adclient._core.events import Span, log, log_raised, write_log
 from adclient._core.response import Failure, Outcome, RawResponse, shown_headers
-from adclient._values.headers import Headers
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Draft, Result
 from adclient.options import Options
@@ -83,10 +82,10 @@ class Reporter:
         """An attempt has ended."""
         if self._is_heard(logging.DEBUG):
             if isinstance(outcome, RawResponse):
-                status, headers = outcome.status, shown_headers(outcome)
+                status = outcome.status
                 failure = outcome.defect if outcome.broken is None else outcome.broken.reason
             else:
-                status, headers, failure = None, Headers(), outcome.reason
+                status, failure = None, outcome.reason
             event = ResponseEvent(
                 **self._fields(),
                 attempt=attempt,
@@ -95,7 +94,7 @@ class Reporter:
                 request_id=None if isinstance(outcome, Failure) else request_id,
                 duration=self._now() - self._sent_at,
                 elapsed=elapsed,
-                headers=headers,
+                headers=shown_headers(outcome),
             )
             self._report(logging.DEBUG, event)
 

@@ -167,9 +167,9 @@ def request_id_of(response: RawResponse, names: Sequence[str]) -> str | None:
     return None
 
 
-def shown_headers(response: RawResponse) -> Headers:
+def shown_headers(outcome: Outcome) -> Headers:
     """The headers for errors and events, without cookies, which may be credentials."""
-    items = response.headers.items()
+    items = () if isinstance(outcome, Failure) else outcome.headers.items()
     return Headers({name: value for name, value in items if name != "set-cookie"})
 
 

@@ -27,13 +27,9 @@ def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
     errors, status = conventions.rate_limit_errors, outcome.status
     if status == 201 or (not errors and outcome.is_success):  # a 201 has staged a draft
         return outcome
-    is_limit = status == 429 or status in errors
-    if (
-        errors
-        and not is_limit
-        and not (outcome.is_success and len(outcome.body) > _LONGEST_PROBLEM)
-    ):
-        is_limit = problem_of(outcome).code in errors
+    may_have_code = errors and not (outcome.is_success and len(outcome.body) > _LONGEST_PROBLEM)
+    code = problem_of(outcome).code if may_have_code else None
+    is_limit = status == 429 or status in errors or code in errors
     names = conventions.retry_after_headers if is_limit else ("retry-after",)
     waits = (_seconds_in(outcome, name.lower()) for name in names)
     asked = next((seconds for seconds in waits if seconds is not None), None)
@@ -51,12 +47,12 @@ def _seconds_in(response: RawResponse, name: str) -> float | None:
     # Both dates are of the service's clock, so it does not matter if that clock is wrong.
     sent = _timestamp(response.headers.get("date", ""))
     now = response.received_at if sent is None else sent
-    until: float | None
     if _SECONDS.fullmatch(text):
         number = float(text) / (1000 if name.endswith("-ms") else 1)
         # Seconds or milliseconds since 1970 are a date, as nobody asks to wait for decades.
         dates = (date for date in (number, number / 1000) if abs(date - now) < _YEAR)
-        if (until := next(dates, None)) is None:
+        until = next(dates, None)
+        if until is None:
             return min(number, _FOREVER)
     else:
         until = _timestamp(text)
@@ -96,15 +92,8 @@ def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> 
     if outcome.is_rate_limit:
         return 429 in policy.statuses
     # The head of a success shows that the service accepted the request.
-    if outcome.broken is not None and outcome.is_success:
-        return is_idempotent
-    return outcome.status in policy.statuses and is_idempotent
-
-
-def is_told_when(outcome: Outcome) -> bool:
-    """Check for a rate limit that says when to come back: the service is not down."""
-    is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
-    return is_limit and (outcome.retry_after or 0) > 0
+    is_cut = outcome.broken is not None and outcome.is_success
+    return is_idempotent and (is_cut or outcome.status in policy.statuses)
 
 
 def may_have_reached_server(outcome: Outcome) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(eq=False)
 class Headers(Mapping[str, str]):
     """Headers whose names are in lower case, and found in any case."""
 
@@ -19,6 +19,3 @@ class Headers(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._values)
-
-    def __repr__(self) -> str:
-        return repr(self._values)

@@ -126,9 +126,8 @@ class Ticket:
     key: str
     operation: str
     has_pauses: bool
-    _turn_at: float | None = attrs.field(
-        default=None, init=False
-    )  # the reserved turn for which it waits
+    # The reserved turn for which it waits.
+    _turn_at: float | None = attrs.field(default=None, init=False)
     decision: Failure | float | None = attrs.field(default=None, init=False)
 
     def asking(self, longest: float, random: float) -> Work:

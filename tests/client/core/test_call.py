@@ -17,7 +17,6 @@ from core_helpers import (
     TIMED_OUT,
     WRITE,
     Timed,
-    assert_one_line,
     drive,
     options_of,
     reply,
@@ -233,16 +232,6 @@ def test_retry_is_not_sent_if_its_sleep_overran_the_timeout(call, overslept):
     run = drive(call, limited, STAGED, options=options, overslept=overslept, queue=queue)
     assert len(run.sends) == 1
     assert type(run.error) is errors.RateLimited
-
-
-@each_case("call", [READ, WRITE])
-@each_case("retry_after", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400])
-def test_retry_after_beyond_the_timeout_raises_at_once(call, retry_after):
-    run = drive(call, reply(429, headers={"retry-after": retry_after}), STAGED)
-    assert (len(run.sends), run.sleeps) == (1, [])
-    assert type(run.error) is errors.RateLimited
-    assert run.error.retry_after >= 30
-    assert_one_line(str(run.error))
 
 
 # What a result has of its response.

@@ -1,8 +1,6 @@
 """Retries and rate limits of both engines; tests/client/core tests what is retried and when."""
 
 import json
-import logging
-import re
 import ssl
 from inspect import isclass
 
@@ -24,13 +22,10 @@ from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient import (
     CallTimeout,
-    Conventions,
     OutcomeUnknown,
-    RateLimited,
     RetryPolicy,
     TransportError,
 )
-from adclient.testing import FakeAdService, Fault
 
 
 @each_case(
@@ -63,41 +58,6 @@ async def test_no_error_of_the_http_library_escapes(client_kind) -> None:
         for _ in HTTP_ERRORS:
             with pytest.raises(TransportError):
                 await wait(read(client))
-
-
-ACCOUNT, OTHER = "account_b204", "account_a91f"
-LIMITED = Fault.status(429, headers={"retry-after": "20"})
-
-
-async def refused(client) -> None:
-    """Make a call whose timeout is shorter than the `Retry-After` of 20 seconds."""
-    with pytest.raises(RateLimited) as caught:
-        await wait(client.with_options(timeout=10).beta.list_campaigns(account_id=ACCOUNT))
-    assert caught.value.retry_after == 20.0
-
-
-@pytest.mark.own  # uses the clock of the fake
-@each_case(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
-@sync_and_async
-async def test_scope_decides_which_calls_wait_before_they_are_sent(
-    client_kind, scope, sleeps, caplog
-) -> None:
-    caplog.clear()
-    caplog.set_level(logging.INFO, "adclient")
-    fake = FakeAdService()
-    fake.faults.add(LIMITED)
-    options = {"transport": fake.transport, "conventions": Conventions(rate_limit_scope=scope)}
-    async with client_kind.open(fake.base_url, **options) as client:
-        await refused(client)
-        await wait(client.alpha.explain_objectives(account_id=OTHER))
-        assert fake.clock.sleeps == (20.5,) * sleeps
-        page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
-    assert page.response.attempts == 1
-    assert fake.clock.sleeps == (() if scope == "call" else (20.5,))
-    waits = [message for message in caplog.messages if "shared rate limit" in message]
-    assert len(waits) == len(fake.clock.sleeps)
-    for message in waits:
-        assert re.fullmatch(r"\S+ #\d+: waits 20.500 s for a shared rate limit", message)
 
 
 @sync_asyncio_trio

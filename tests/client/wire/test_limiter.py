@@ -159,15 +159,3 @@ def test_hook_that_calls_its_client_has_the_slot_of_its_call(name) -> None:
 
 def write(client) -> Draft:
     return client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
-
-
-def test_thread_that_waits_too_long_for_a_connection_times_out() -> None:
-    transport = httpx.MockTransport(lambda request: a_draft())
-    client = AdClient(BASE_URL, transport=transport, max_concurrency=1, timeout=0.05)
-    slot = Slot(client._engine.limiter)
-    with ThreadPoolExecutor() as pool:
-        assert pool.submit(slot.acquire, 0).result()
-    with pytest.raises(CallTimeout, match=NO_SLOT.format(1)) as caught:
-        write(client)
-    assert not caught.value.outcome_unknown
-    assert caught.value.attempts == 0

@@ -28,7 +28,7 @@ from adclient import (
 )
 from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
-from adclient.testing import FakeAdService, Fault, _clock
+from adclient.testing import FakeAdService, Fault
 
 ACCOUNT, OTHER = "account_b204", "account_b7e0"
 
@@ -54,25 +54,28 @@ def of_fake(client_kind, fake, gate, **options):
 # Pauses.
 
 
+@pytest.mark.parametrize("is_shared", [True, False])
 @pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
 @sync_and_async
-async def test_scope_decides_which_calls_of_other_clients_wait(
-    client_kind, fake, gate_of, scope, sleeps, caplog
+async def test_scope_decides_which_other_calls_wait(
+    client_kind, fake, gate_of, scope, sleeps, is_shared
 ) -> None:
-    caplog.set_level("INFO", "adclient")
+    """Calls of the same client, or through a gate also those of another one."""
     limit(fake, 20)
-    options = {"conventions": Conventions(rate_limit_scope=scope), "max_retries": 0}
-    async with of_fake(client_kind, fake, gate_of(), **options) as client:
+    options = {"conventions": Conventions(rate_limit_scope=scope)}
+    options["gate"] = gate_of() if is_shared else None
+    async with (
+        of_fake(client_kind, fake, **options) as client,
+        of_fake(client_kind, fake, **options) as second,
+    ):
         with pytest.raises(RateLimited):
-            await wait(read(client))
-    async with of_fake(client_kind, fake, gate_of(), **options) as client:
-        await wait(read(client, OTHER))
+            await wait(read(client.with_options(timeout=10)))
+        other = second if is_shared else client
+        await wait(read(other, OTHER))
         assert fake.clock.sleeps == (20.5,) * sleeps
-        page = await wait(read(client))
+        page = await wait(read(other))
     assert page.response.attempts == 1
     assert fake.clock.sleeps == (() if scope == "call" else (20.5,))
-    waits = [message for message in caplog.messages if "shared rate limit" in message]
-    assert len(waits) == len(fake.clock.sleeps)
 
 
 @sync_and_async
@@ -175,11 +178,8 @@ def test_call_is_sent_at_its_turn_unless_it_is_late_or_paused(
     assert ask(tickets[3]) == pytest.approx(3.8)  # behind those that have a turn
 
 
-def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(
-    fake, gate_of, monkeypatch
-) -> None:
+def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_of) -> None:
     """A call of another account holds the only slot while the turns of six calls pass."""
-    monkeypatch.setattr(_clock, "_PATIENCE", 10)
     sent, is_held, is_free = SimpleQueue[float](), threading.Event(), threading.Event()
     client = fake.client(gate=gate_of(per_second=10), max_concurrency=1)
     noted = client.with_options(
