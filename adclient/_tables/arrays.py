@@ -1,7 +1,6 @@
 """Arrow arrays of Python values."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from decimal import Decimal
 from itertools import accumulate, chain
 from typing import Any, TypeAlias, cast
 
@@ -48,14 +47,3 @@ def _mask(values: Sequence[object]) -> "Array | None":
     """Where values are None, if any is."""
     mask = [value is None for value in values]
     return pyarrow.array(mask) if any(mask) else None
-
-
-def exact(value: float | Decimal | None) -> Decimal | None:
-    """A number as a decimal: of a float, the digits that it prints."""
-    return (
-        Decimal(repr(value))
-        if isinstance(value, float)
-        else None
-        if value is None
-        else Decimal(value)
-    )

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from itertools import chain
+from numbers import Integral, Real
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -12,29 +13,38 @@ import attrs
 import pyarrow
 
 from adclient._display.notebook import short
-from adclient._tables.arrays import Array, arrow_array, exact, flattened, list_array, struct_array
+from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
 from adclient._tables.records import json_text
 
 Prepare = Callable[[Any], object]
+Classes = tuple[type, ...] | None
 
 
 def _checked_time(value: datetime) -> datetime:
-    if value.tzinfo is None:
-        raise ValueError("a time without a time zone")
+    if value.tzinfo is None or getattr(value, "nanosecond", 0):  # which those of pandas have
+        raise ValueError("a time without a time zone, or of more than microseconds")
     return value
 
 
-# The type of each scalar, and how its values are prepared; a class before its base.
-_SCALARS: dict[object, tuple[pyarrow.DataType, Prepare | None]] = {
-    Enum: (pyarrow.string(), lambda member: str(member.value)),
-    bool: (pyarrow.bool_(), None),
-    int: (pyarrow.int64(), None),
-    float: (pyarrow.float64(), None),
-    Decimal: (pyarrow.decimal128(38, 9), exact),
-    str: (pyarrow.string(), None),
-    datetime: (pyarrow.timestamp("us", "UTC"), _checked_time),
-    date: (pyarrow.date32(), None),
+def _exact(value: Any) -> Decimal:
+    """A number as a decimal: of a float, the digits that it prints."""
+    return Decimal(int(value) if isinstance(value, Integral) else str(value))
+
+
+# The type of each scalar, the classes of its values, and how these are prepared; a class before
+# its base. Arrow itself takes other numbers, too, and cuts them off.
+_SCALARS: dict[object, tuple[pyarrow.DataType, Classes, Prepare | None]] = {
+    Enum: (pyarrow.string(), None, lambda member: str(member.value)),
+    bool: (pyarrow.bool_(), None, None),
+    int: (pyarrow.int64(), (Integral,), None),
+    float: (pyarrow.float64(), (Real,), None),
+    Decimal: (pyarrow.decimal128(38, 9), (Real, Decimal), _exact),
+    str: (pyarrow.string(), (str,), None),
+    datetime: (pyarrow.timestamp("us", "UTC"), (datetime,), _checked_time),
+    date: (pyarrow.date32(), (date,), None),
 }
+# A bool is an int, a time is a date, and a text is a collection, but none is meant by it.
+_NARROWER = (bool, datetime, str, bytes, Mapping)
 
 
 class MisfitError(ValueError):
@@ -45,11 +55,13 @@ class MisfitError(ValueError):
 class Column:
     """A column of a table, or of the elements of a list or the fields of a struct in it.
 
-    Inside of others, all are nullable. `prepare` converts a value other than None for Arrow.
+    Inside of others, all are nullable. `classes` are those of the values, None for any, and
+    `prepare` converts a value other than None for Arrow.
     """
 
     type: pyarrow.DataType
     is_nullable: bool
+    classes: Classes = None
     prepare: Prepare | None = None
     element: "Column | None" = None
     fields: "Mapping[str, Column]" = attrs.field(factory=dict[str, "Column"])
@@ -64,6 +76,8 @@ class Column:
     def array(self, values: Sequence[Any], path: str) -> Array:
         """The array of values; the `path` names their place in an item."""
         try:
+            if not all(_fits(cls, self.classes) for cls in {*map(type, values)} - {type(None)}):
+                raise TypeError
             if self.element is not None:
                 lists = list(map(_ordered, values))
                 return list_array(lists, self.element.array(flattened(lists), f"{path}[]"))
@@ -78,9 +92,17 @@ class Column:
             return arrow_array(values, self.type)
         except MisfitError:
             raise
-        except (AttributeError, ValueError, TypeError, OverflowError):  # also those of Arrow
+        except (AttributeError, ValueError, TypeError, ArithmeticError):  # also those of Arrow
             got = short(values[0] if len(values) == 1 else values)
             raise MisfitError(f"{path}: expected {self.type}, got {got}") from None
+
+
+def _fits(cls: type, classes: Classes) -> bool:
+    """Check if the values of a class are of some classes, other than by inheritance alone."""
+    if classes is None:
+        return True
+    others = tuple(each for each in _NARROWER if each not in classes)
+    return issubclass(cls, classes) and not issubclass(cls, others)
 
 
 def has_types(cls: type[attrs.AttrsInstance]) -> bool:
@@ -120,20 +142,20 @@ def _column(
         kinds = {Decimal if has_digits else float if float in kinds else int}
     kind = kinds.pop() if len(kinds) == 1 else object
     if kind in _SCALARS:
-        scalar, prepare = _SCALARS[kind]
+        scalar, classes, prepare = _SCALARS[kind]
         if kind is Decimal and digits is not None:
             scalar = pyarrow.decimal128(*digits)
-        return Column(scalar, is_nullable, prepare)
+        return Column(scalar, is_nullable, classes, prepare)
     cls = _class_of(kind)
     if _is_array(cls):
         inner = [each for each in get_args(kind) if each is not ...]
         element = _column(inner or [object], digits, inside)
-        return Column(pyarrow.list_(element.type), is_nullable, element=element)
+        return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
     # A class inside itself would have no end.
     if attrs.has(cls) and cls not in inside and (fields := columns_of(cls, inside)):
         struct = pyarrow.struct([(name, field.type) for name, field in fields.items()])
-        return Column(struct, is_nullable, fields=fields)
-    return Column(pyarrow.string(), is_nullable, json_text)
+        return Column(struct, is_nullable, (cls,), fields=fields)
+    return Column(pyarrow.string(), is_nullable, prepare=json_text)
 
 
 def _members(annotation: object) -> Iterator[object]:

@@ -1,5 +1,6 @@
 """Type inference for fields that no class declares: all values of a column determine its type."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -7,7 +8,7 @@ from typing import Any
 
 import pyarrow
 
-from adclient._tables.arrays import Array, arrow_array, exact, flattened, list_array, struct_array
+from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
 from adclient._tables.records import by_name, encodable_name, json_text
 
 _MAX_FIELDS = 64  # of an object whose fields have columns; a larger one is more like a map
@@ -37,13 +38,18 @@ def inferred(values: Sequence[Any], depth: int = 0) -> Array:
 
 
 def _numbers(values: Sequence[int | float | Decimal | None], kinds: set[type]) -> "Array | None":
-    """The array of numbers that keeps all digits; None if a decimal of 38 digits cannot."""
-    if Decimal not in kinds:
-        # Arrow refuses a whole number that a 64-bit integer, or a float, cannot hold.
-        with suppress(OverflowError, pyarrow.ArrowInvalid):
-            is_whole = kinds == {int}
-            return pyarrow.array(values, pyarrow.int64() if is_whole else pyarrow.float64())
-    with suppress(pyarrow.ArrowInvalid, TypeError):  # too many digits, or infinite
-        decimals = pyarrow.array([exact(value) for value in values])
-        return decimals if pyarrow.types.is_decimal128(decimals.type) else None
+    """The array of numbers; None if a 64-bit integer, or a float, cannot hold one."""
+    with suppress(OverflowError):
+        if kinds == {int}:
+            return pyarrow.array(values, pyarrow.int64())
+        return pyarrow.array([*map(_nearest, values)], pyarrow.float64())
     return None
+
+
+def _nearest(value: float | Decimal | None) -> float | None:
+    """The nearest float of a number."""
+    if value is None or isinstance(value, float):
+        return value
+    if math.isinf(nearest := float(value)):  # of a decimal; that of an integer raises the error
+        raise OverflowError
+    return nearest

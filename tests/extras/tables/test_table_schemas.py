@@ -4,10 +4,13 @@ import pickle
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NewType, Optional
 
 import attrs
 import httpx
+import numpy
+import pandas
 import pyarrow
 import pytest
 from cases import each_case
@@ -91,6 +94,8 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
         (int | float, 1, "double", 1.0),
         (Decimal, D("1.5"), "decimal128(38, 9)", D("1.5")),
         (int | float | Decimal, 0.1, "decimal128(38, 9)", D("0.1")),
+        (int, numpy.int64(3), "int64", 3),
+        (Decimal, numpy.float32(19.99), "decimal128(38, 9)", D("19.99")),
         (date, date(2026, 3, 1), "date32[day]", date(2026, 3, 1)),
         (datetime, NOON, "timestamp[us, tz=UTC]", datetime(2026, 3, 1, 10, tzinfo=UTC)),
         (list[int | None], [1, None], "list<item: int64>", [1, None]),
@@ -124,13 +129,25 @@ def test_annotation_determines_the_column(annotation, value, kind, held) -> None
          "x: expected timestamp[us, tz=UTC], got 2026-03-01 00:00:00"),
         (str, None, "x: expected string, got null"),
         (Level, "HIGH", "x: expected string, got HIGH"),
+        *[(int, value, f"x: expected int64, got {value}") for value in (1.5, D("19.99"))],
+        *[(Decimal, value, f"x: expected decimal128(38, 9), got {value}")
+          for value in (D("NaN"), Fraction(1, 3))],
+        *[(cls, True, f"x: expected {kind}, got true")
+          for cls, kind in ((int, "int64"), (float, "double"), (Decimal, "decimal128(38, 9)"))],
+        *[(date, value, f"x: expected date32[day], got {value}") for value in (1.5, NOON)],
+        (datetime, pandas.Timestamp(1, tz="UTC"),
+         "x: expected timestamp[us, tz=UTC], got 1970-01-01 00:00:00.000000001+00:00"),
+        (str, b"a", "x: expected string, got b'a'"),
+        (list[str], "ab", "x: expected list<item: string>, got ab"),
+        (Period, {"start": 1}, f"x: expected {STRUCT}, got {{start: 1}}"),
         (list[int], [1, 2**63], f"x[]: expected int64, got [1, {2**63}]"),
         (list[Period], [Period("soon")], "x[].start: expected date32[day], got soon"),
     ])  # fmt: skip
 def test_value_that_does_not_fit_is_named(annotation, value, problem) -> None:
     cls = class_of(annotation)
     good = {Decimal: D(1), datetime: NOON, str: "a", Level: Level.HIGH, Period: PERIOD}
-    fitting = good.get(annotation, [] if annotation not in (int, int | float) else 1)
+    good |= {int: 1, int | float: 1, float: 0.5, date: date(2026, 3, 1)}
+    fitting = good.get(annotation, [])
     items = Items([*map(cls, [fitting] * 5), cls(value), cls(fitting), cls(value)])
     with pytest.raises(ValueError, match=r"^items\[5\], Row\(x=") as caught:
         items.to_arrow()
