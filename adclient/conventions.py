@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, TypeGuard
+from typing import Any, Literal, TypedDict, TypeGuard, cast, get_args, get_origin
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
+from adclient._values.arguments import as_count, as_tuple, is_choice
 from adclient._values.json_values import JSON, is_object
 from adclient.errors import ConfigurationError, PaginationError
 
@@ -100,11 +101,11 @@ def _query_of(value: JSON) -> str:
 
 
 def _as_tuple(values: Sequence[Any]) -> Sequence[Any]:
-    return tuple(values) if isinstance(values, list) else values
+    return cast("Sequence[Any]", as_tuple(values))
 
 
 def _is_limit(value: object) -> bool:
-    return _is_name(value) or (type(value) is int and 400 <= value <= 599)
+    return _is_name(value) or 400 <= (as_count(value) or 0) <= 599
 
 
 @attrs.frozen(kw_only=True)
@@ -186,10 +187,10 @@ class Conventions:
     )
 
     def __attrs_post_init__(self) -> None:
-        _require(self.read_parameters in ("query", "body"), "read_parameters", "'query' or 'body'")
-        _require(
-            self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
-        )
+        for field in attrs.fields(Conventions):
+            if choices := get_args(field.type if get_origin(field.type) is Literal else None):
+                value = getattr(self, field.name)
+                _require(is_choice(value, choices), field.name, " or ".join(map(repr, choices)))
         _require(
             _is_name(self.cursor_parameter) and self.cursor_parameter not in _READ_PARAMETERS,
             "cursor_parameter",
@@ -200,11 +201,6 @@ class Conventions:
             self.continuation is None or callable(self.continuation), "continuation", "a function"
         )
         _require(
-            self.end_of_listing in ("null", "missing", "empty", "false"),
-            "end_of_listing",
-            "'null', 'missing', 'empty' or 'false'",
-        )
-        _require(
             self.page_size is None or is_page_size(self.page_size, self.cursor_parameter),
             "page_size",
             "one whole number, 1 or more, by the name of a parameter that nothing else uses",
@@ -213,11 +209,6 @@ class Conventions:
             self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",
             "the name of an unused header, or None",
-        )
-        _require(
-            self.rate_limit_scope in ("account", "client", "call"),
-            "rate_limit_scope",
-            "'account', 'client' or 'call'",
         )
         _require(
             isinstance(self.rate_limit_errors, tuple)
@@ -235,7 +226,8 @@ class Conventions:
         # Copies: what was checked must not change.
         object.__setattr__(self, "reads", {name: {**own} for name, own in self.reads.items()})
         if self.page_size is not None:
-            object.__setattr__(self, "page_size", {**self.page_size})
+            size = {name: int(number) for name, number in self.page_size.items()}
+            object.__setattr__(self, "page_size", size)
 
 
 def of_read(conventions: Conventions, name: str) -> Conventions:
@@ -262,7 +254,7 @@ def is_page_size(value: object, cursor_parameter: str = "") -> bool:
         return False
     [(name, size)] = value.items()
     is_free = _is_name(name) and name.partition("[")[0] not in _READ_PARAMETERS
-    return is_free and name != cursor_parameter and type(size) is int and size > 0
+    return is_free and name != cursor_parameter and (as_count(size) or 0) > 0
 
 
 def is_free_header(value: object) -> bool:

@@ -7,14 +7,15 @@ import warnings
 from collections.abc import Collection, Mapping
 from inspect import currentframe
 from types import FrameType
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import attrs
 
 from adclient._display.notebook import short
+from adclient._values.arguments import as_count, as_float
 from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
-from adclient.errors import ConfigurationError
+from adclient.errors import ConfigurationError, InvalidRequest
 
 if TYPE_CHECKING:
     from adclient.hooks import Hooks
@@ -35,16 +36,16 @@ ENV_LOG = "ADCLIENT_LOG"
 ENV_SERVICE = "ADCLIENT_SERVICE"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
+_Refusal = ConfigurationError | InvalidRequest
 _PACKAGE = f"{__name__.partition('.')[0]}."
 _SCHEME = re.compile(r"\A\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
     candidate: object = statuses
-    if isinstance(candidate, Collection) and all(
-        type(status) is int and 100 <= status <= 599 for status in statuses
-    ):
-        return frozenset(statuses)
+    counts = {as_count(each) for each in statuses} if isinstance(candidate, Collection) else {None}
+    if counts <= {*range(100, 600)}:
+        return frozenset(filter(None, counts))
     raise ConfigurationError("statuses must be a set of HTTP statuses", argument="statuses")
 
 
@@ -96,16 +97,20 @@ class RetryPolicy:
     quota: int | None = RETRY_QUOTA
 
     def __attrs_post_init__(self) -> None:
-        check_count("max_retries", self.max_retries, least=0)
+        retries = check_count("max_retries", self.max_retries, least=0)
+        object.__setattr__(self, "max_retries", retries)
         for name in ("backoff_first", "backoff_longest"):
-            if not _is_finite(getattr(self, name)) or getattr(self, name) < 0:
+            seconds = as_float(getattr(self, name))
+            object.__setattr__(self, name, seconds)
+            if not 0 <= seconds < math.inf:
                 raise ConfigurationError(
                     f"{name} must be a finite number of seconds, 0 or more", argument=name
                 )
         if self.attempt_timeout is not None:
-            check_timeout(self.attempt_timeout, "attempt_timeout")
+            seconds = check_timeout(self.attempt_timeout, "attempt_timeout")
+            object.__setattr__(self, "attempt_timeout", seconds)
         if self.quota is not None:
-            check_count("quota", self.quota, least=0)
+            object.__setattr__(self, "quota", check_count("quota", self.quota, least=0))
 
 
 @attrs.frozen(kw_only=True)
@@ -143,7 +148,7 @@ class Options:
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
             retry=policy,
-            headers={**self.headers, **check_headers(headers or {})},
+            headers={**self.headers, **check_headers({} if headers is None else headers)},
             hooks=self.hooks if hooks is None else (*self.hooks, hooks),
             actor=self.actor if actor is None else check_actor(actor),
         )
@@ -256,8 +261,8 @@ def check_base_url(value: object) -> str:
 
 def check_timeout(value: object, name: str = "timeout") -> float:
     """Check a time in seconds: finite and above 0. A longer one than sockets can wait is cut."""
-    if _is_finite(value) and value > 0:
-        return min(float(value), LONGEST_TIMEOUT)
+    if 0 < (seconds := as_float(value)) < math.inf:
+        return min(seconds, LONGEST_TIMEOUT)
     raise ConfigurationError(f"{name} must be a finite number of seconds above 0", argument=name)
 
 
@@ -320,24 +325,20 @@ def check_actor(value: object) -> str:
     raise ConfigurationError(problem, argument="actor")
 
 
-def check_max_concurrency(value: int | None) -> int:
-    """Check how many requests may run at once."""
-    if value is None:
-        return MAX_CONCURRENCY
-    check_count("max_concurrency", value, least=1)
-    return value
-
-
-def check_count(name: str, value: object, *, least: int) -> None:
+def check_count(
+    name: str, value: object, *, least: int, error: type[_Refusal] = ConfigurationError
+) -> int:
     """Refuse a value that is not a whole number, or is less than `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigurationError(f"{name} must be a whole number, {least} or more", argument=name)
+    if (count := as_count(value)) is None or count < least:
+        raise error(f"{name} must be a whole number, {least} or more", argument=name)
+    return count
 
 
-def check_rate(name: str, value: object) -> None:
+def check_rate(name: str, value: object) -> float:
     """Refuse what is not a number above 0, or is too small to divide by."""
-    if not (_is_finite(value) and value > 0 and math.isfinite(1 / value)):
-        raise ConfigurationError(f"{name} must be a finite number above 0", argument=name)
+    if 0 < (rate := as_float(value)) < math.inf > 1 / rate:
+        return rate
+    raise ConfigurationError(f"{name} must be a finite number above 0", argument=name)
 
 
 def check_type(name: str, value: object, expected: type) -> None:
@@ -351,12 +352,3 @@ def check_type(name: str, value: object, expected: type) -> None:
 def _is_visible(value: str) -> bool:
     """Check if a string consists of visible ASCII characters, at least one."""
     return value != "" and value.isascii() and value.isprintable() and " " not in value
-
-
-def _is_finite(value: object) -> TypeGuard[float]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False

@@ -115,7 +115,8 @@ class Policy(notebook.HTMLRepr):
             if not self.money:
                 raise refused("change_at_most", "needs money, which names the keys to compare")
         if self.drafts_per_day is not None:
-            check_count("drafts_per_day", self.drafts_per_day, least=0)
+            count = check_count("drafts_per_day", self.drafts_per_day, least=0)
+            object.__setattr__(self, "drafts_per_day", count)
         if self.no_repeat_within is not None:
             expected = "a time up to 366 days: seconds, or a text like 30m, 1h or 2d"
             check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)

@@ -19,6 +19,7 @@ from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._tasks.stopping import Stop
 from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
+from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
@@ -226,11 +227,12 @@ class AsyncAccountReader:
             account_b204 (62, 15)
             account_f403 failed: account_disconnected
         """
-        if isinstance(account_ids, str):
-            problem = "account_ids must be several ids, such as a list, not a single text"
+        if isinstance(account_ids, str) or not isinstance(account_ids, Iterable):
+            kind = type(account_ids).__name__
+            problem = f"account_ids must be several ids, such as a list, not a single {kind}"
             raise InvalidRequest(problem, argument="account_ids")
-        if not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1:
-            raise InvalidRequest("at_once must be a whole number, 1 or more", argument="at_once")
+        at_once = check_count("at_once", at_once, least=1, error=InvalidRequest)
+        check_type("progress", progress, bool)
         bar = None
         if progress:
             from adclient._display.progress import Bar, check_installed

@@ -1,8 +1,6 @@
 """One call of an operation, with arguments that were checked and copied."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from numbers import Integral
 from typing import Generic, TypeVar, cast
 
 import attrs
@@ -10,6 +8,7 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.operations import Operation, ParameterType
 from adclient._core.redact import one_line
+from adclient._values.arguments import as_number, unboxed
 from adclient.errors import InvalidRequest
 from adclient.models import JSON, Draft, Item, Result
 
@@ -82,14 +81,12 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
     ),
     "number": (
         "a finite number (int, float or Decimal)",
-        lambda value: (
-            isinstance(value, int | float | Decimal | Integral) and not isinstance(value, bool)
-        ),
+        lambda value: as_number(value) is not None,
     ),
     "texts": (
         "a list of str",
         lambda value: (
-            jsontext.is_array(value) and all(isinstance(element, str) for element in value)
+            jsontext.is_array(listed := unboxed(value)) and all(isinstance(e, str) for e in listed)
         ),
     ),
 }
@@ -106,14 +103,14 @@ def _check_given_once(operation: Operation[Result], frozen: Mapping[str, object]
 
 def _kind_of(value: object) -> str:
     """Describe a wrong argument without its value, which may be private."""
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value):
         return repr(value)
     if isinstance(value, Draft):
         return "a Draft, which is only a proposal: pass the id of what it would change"
     if isinstance(value, Item):
         return f"{type(value).__name__}: pass an id, such as its own"
-    if jsontext.is_array(value):
-        odd = next((element for element in value if not isinstance(element, str)), "")
+    if jsontext.is_array(listed := unboxed(value)):
+        odd = next((element for element in listed if not isinstance(element, str)), "")
         return f"a {type(value).__name__} that holds {type(odd).__name__}"
     return type(value).__name__
 

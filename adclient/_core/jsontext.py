@@ -12,6 +12,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import cast
 
+from adclient._values.arguments import as_number, unboxed
 from adclient._values.json_values import (
     JSON,
     fields_of as fields_of,
@@ -225,8 +226,11 @@ def plain(value: object, name: str) -> object:
 def _plain(value: object, levels: int) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
+    if (number := as_number(value)) is not None:
+        return number
     if levels == 0:
         raise RecursionError
+    value = unboxed(value)
     if is_array(value):
         return [_plain(element, levels - 1) for element in value]
     if is_object(value):

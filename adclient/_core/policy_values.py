@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, cast
 
 from adclient._core.operations import OPERATIONS
 from adclient._display.notebook import short
+from adclient._values.arguments import as_number, as_tuple
 from adclient._values.json_values import is_array, is_object
 from adclient.errors import ConfigurationError
 
@@ -24,17 +24,14 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def texts_of(value: Sequence[str] | None) -> tuple[str, ...] | None:
     """A list as a tuple."""
-    return tuple(value) if isinstance(value, list) else cast("tuple[str, ...] | None", value)
+    return cast("tuple[str, ...] | None", as_tuple(value))
 
 
 def amount_of(value: int | float | Decimal | None) -> Decimal | None:
     """A number as a decimal with the same digits."""
-    number: object = value
-    if isinstance(number, float):
-        number = Decimal(float.__repr__(number))
-    elif not isinstance(number, bool) and isinstance(number, Integral):
-        number = Decimal(int(number))
-    return cast("Decimal | None", number)
+    if (number := as_number(value)) is None:
+        return cast("Decimal | None", value)
+    return Decimal(float.__repr__(number) if isinstance(number, float) else number)
 
 
 def amounts_of(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, Decimal] | None:

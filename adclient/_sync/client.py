@@ -184,7 +184,9 @@ class AdClient(AccountReader, notebook.HTMLRepr):
                 from adclient.ledger.gate import SharedGate
 
                 settings.check_type("gate", gate, SharedGate)
-            slots = settings.check_max_concurrency(max_concurrency)
+            slots = settings.MAX_CONCURRENCY
+            if max_concurrency is not None:
+                slots = settings.check_count("max_concurrency", max_concurrency, least=1)
             sent_by = resolve_transport(transport, http_client, options.base_url)
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)

@@ -19,6 +19,7 @@ from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
+from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._sync.page import Page, Source
@@ -56,6 +57,7 @@ class PageIterator(PublicDir, Generic[T]):
         cursor: JSON = None,
         prefetch: bool = False,
     ) -> None:
+        check_type("prefetch", prefetch, bool)
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._ready = first  # a page that was fetched and not yet returned
@@ -197,9 +199,8 @@ def collect(items: ItemIterator[T], limit: int | None, cls: type[T] | None) -> I
     """Collect the items of an iterator, at most `limit` of them; `cls` is that of `typed()`."""
     collected: list[T] = []
     try:
-        is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
-        if limit is not None and not is_count:
-            raise InvalidRequest("limit must be a whole number, 0 or more", argument="limit")
+        if limit is not None:
+            limit = check_count("limit", limit, least=0, error=InvalidRequest)
         while limit is None or len(collected) < limit:
             collected.append(items.__next__())
     except StopIteration:

@@ -37,7 +37,7 @@ class LedgerDatabase(ABC):
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
         self._shown = shown
-        self._now = now or machine_time
+        self._now = machine_time if now is None else now
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"

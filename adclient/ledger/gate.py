@@ -85,11 +85,9 @@ class SharedGate:
                 argument="ledger",
             )
         check_type("name", name, str)
-        if per_second is not None:
-            check_rate("per_second", per_second)
         self._database = ledger.__gate__()
         self._name = name or ""
-        self._per_second = per_second
+        self._per_second = None if per_second is None else check_rate("per_second", per_second)
 
     def __repr__(self) -> str:
         name = f", name {self._name!r}" if self._name else ""

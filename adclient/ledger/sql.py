@@ -9,6 +9,7 @@ import attrs
 from adclient._core.redact import one_line
 from adclient._display.signatures import deferred
 from adclient._tables.items import Items
+from adclient._values.arguments import is_choice
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State, deadline_text
@@ -258,11 +259,11 @@ class SQLLedger(LedgerDatabase):
             check_type(name, time, datetime)
             if time is not None and time.tzinfo is None:
                 raise ConfigurationError(f"{name} must have a time zone", argument=name)
-        if state not in (None, *get_args(State)):
+        if state is not None and not is_choice(state, get_args(State)):
             problem = f"state must be one of {', '.join(get_args(State))}"
             raise ConfigurationError(problem, argument="state")
         if limit is not None:
-            check_count("limit", limit, least=1)
+            limit = check_count("limit", limit, least=1)
         depends_on_time = state in ("under way", "unknown")
         conditions = {
             "account_id = ?": None if account_id is None else key(account_id),

@@ -12,6 +12,7 @@ import attrs
 from anyio.lowlevel import checkpoint
 
 from adclient._http.clock import Clock
+from adclient._values.arguments import as_float
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _NO_TIME = timedelta(0)
@@ -270,7 +271,7 @@ class FakeClock:
         return (self._time.advanced + self._call_waited()).total_seconds()
 
     def _begin_sleep(self, seconds: float) -> timedelta:
-        if not 0 <= seconds < inf:
+        if not 0 <= as_float(seconds) < inf:
             raise ValueError("a wait must be 0 seconds or more, and finite")
         self._time.sleeps.append(seconds)
         return timedelta(seconds=seconds)

@@ -9,8 +9,9 @@ import attrs
 
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
+from adclient._values.arguments import as_float, is_choice
 from adclient.conventions import Conventions, is_free_header, is_page_size
-from adclient.options import check_count, check_timeout
+from adclient.options import check_count, check_timeout, check_type
 
 ErrorStyle = Literal[
     "error_object",
@@ -88,9 +89,12 @@ class Profile:
         check_choice("errors", self.errors, ErrorStyle)
         check_choice("continuation", self.continuation, NextStyle)
         check_seconds("latency", self.latency)
+        check_type("business_rules", self.business_rules, bool)
+        check_type("two_reviewers", self.two_reviewers, bool)
         if self.read_parameters is not None:
             check_choice("read_parameters", self.read_parameters, ReadPlace)
-        if self.page_size_parameter is not None and not is_page_size({self.page_size_parameter: 1}):
+        name = self.page_size_parameter
+        if name is not None and not (isinstance(name, str) and is_page_size({name: 1})):
             raise ValueError(
                 "page_size_parameter must be the name of a parameter that nothing else uses"
             )
@@ -116,11 +120,11 @@ def describe_service(profile: Profile, conventions: Conventions, page_size: int)
 
 def check_choice(name: str, value: object, kind: object) -> None:
     """Refuse a value that is not one of those of a `Literal`."""
-    if value not in get_args(kind):
+    if not is_choice(value, get_args(kind)):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(kind)))}")
 
 
-def check_seconds(name: str, value: float) -> None:
+def check_seconds(name: str, value: object) -> None:
     """Refuse a time that is negative or not finite."""
-    if not 0 <= value < inf:
+    if not 0 <= as_float(value) < inf:
         raise ValueError(f"{name} must be a finite number, 0 or more")

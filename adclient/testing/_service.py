@@ -86,8 +86,8 @@ class FakeAdService(Endpoint):
         history: int = 10_000,
     ) -> None:
         check_type("seed", seed, str)
-        check_count("page_size", page_size, least=1)
-        check_count("history", history, least=1)
+        page_size = check_count("page_size", page_size, least=1)
+        history = check_count("history", history, least=1)
         check_type("conventions", conventions, Conventions)
         check_type("profile", profile, Profile)
         if token is not None:
@@ -95,7 +95,8 @@ class FakeAdService(Endpoint):
         profile = profile or Profile()
         service = describe_service(profile, conventions or Conventions(), page_size)
         connected = Accounts(seed, has_story=accounts is None)
-        for account in accounts or ():
+        check_type("accounts", accounts, Iterable)
+        for account in () if accounts is None else accounts:
             connected.add(account)
         super().__init__(Server(seed, token, profile, service, connected, history))
         self.clock: FakeClock = self._server.clock

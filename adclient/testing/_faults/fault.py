@@ -8,7 +8,9 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._values.arguments import as_count
 from adclient.models import JSON
+from adclient.options import check_type
 from adclient.testing._http.responses import HTTPError
 from adclient.testing._profile import check_choice, check_seconds
 from adclient.testing._reads.pages import PagingFault
@@ -276,7 +278,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.redirect("https://elsewhere.example/login"))
         """
-        if not 300 <= status <= 399:
+        if not 300 <= (as_count(status) or 0) <= 399:
             raise ValueError("status must be from 300 to 399")
         response = RawResponse(status=status, headers={"location": location})
         return cls(taken=False, instead=response)
@@ -406,9 +408,10 @@ def received_within(
 
 
 def _lower_case(headers: Mapping[str, str] | None) -> dict[str, str]:
-    return {name.lower(): value for name, value in (headers or {}).items()}
+    check_type("headers", headers, Mapping)
+    return {} if headers is None else {name.lower(): value for name, value in headers.items()}
 
 
 def _check_status(status: int) -> None:
-    if not 200 <= status <= 599:
+    if not 200 <= (as_count(status) or 0) <= 599:
         raise ValueError("status must be from 200 to 599")

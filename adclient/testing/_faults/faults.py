@@ -5,6 +5,7 @@ import random
 import attrs
 
 from adclient._core.operations import OPERATIONS
+from adclient._values.arguments import as_float, is_choice
 from adclient.options import check_count
 from adclient.testing._faults.fault import Fault
 
@@ -92,9 +93,9 @@ class Faults:
             >>> len(ads), [request.status for request in fake.requests]
             (126, [200, None, 200, 200])
         """
-        check_count("call", call, least=1)
+        call = check_count("call", call, least=1)
         if times is not None:
-            check_count("times", times, least=1)
+            times = check_count("times", times, least=1)
         self._rules.append(FaultRule(fault, _operations(fault, operation), call - 1, times, 1.0))
 
     def at_random(self, fault: Fault, *, share: float, operation: str | None = None) -> None:
@@ -116,7 +117,7 @@ class Faults:
             >>> fake.faults.pending
             1
         """
-        if not 0 <= share <= 1:
+        if not 0 <= as_float(share) <= 1:
             raise ValueError("share must be from 0 to 1")
         self._rules.append(FaultRule(fault, _operations(fault, operation), 0, None, share))
 
@@ -165,7 +166,7 @@ def _operations(fault: Fault, operation: str | None) -> frozenset[str] | None:
         raise TypeError(f"expected a Fault, such as Fault.refused(), not {fault!r}")
     if operation is None:
         return None if fault.page is None else _READS
-    if operation not in _ALL:
+    if not is_choice(operation, _ALL):
         raise ValueError(f"there is no operation {operation!r}; one is 'beta.list_campaigns'")
     if fault.page is not None and operation not in _READS:
         raise ValueError(f"{operation} has no pages")

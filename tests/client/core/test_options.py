@@ -1,19 +1,17 @@
 """The options and conventions of a client: defaults, environment, what is refused by name."""
 
-from decimal import Decimal
-
 import pytest
 from cases import each_case
-from core_helpers import BASE_URL, assert_one_line
+from core_helpers import ARRAY, BASE_URL, assert_one_line
 
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
+    MAX_CONCURRENCY,
     Options,
     RetryPolicy,
     check_base_url,
     check_headers,
-    check_max_concurrency,
     check_timeout,
     check_token,
     from_environment,
@@ -46,7 +44,7 @@ def test_defaults_are_the_documented_ones():
     assert (retry.max_retries, retry.backoff_first, retry.backoff_longest) == (2, 0.5, 8.0)
     assert retry.statuses == {408, 429, *range(500, 600)} - {501, 505}
     assert "statuses=RETRY_STATUSES" in repr(retry)
-    assert check_max_concurrency(None) == 100
+    assert MAX_CONCURRENCY == 100
 
 
 def test_argument_wins_over_environment(monkeypatch):
@@ -83,7 +81,7 @@ def test_invalid_base_url_is_refused(url):
 # Numbers.
 
 
-@each_case("value", [0, 0.0, -1, NAN, INF, 10**400, True, "30", None, [30], Decimal(30)])
+@each_case("value", [0, 0.0, -1, NAN, INF, 10**400, True, "30", None, [30]])
 def test_invalid_timeout_is_refused(value):
     text = refused("timeout", check_timeout, value)
     refused("attempt_timeout", lambda: RetryPolicy(attempt_timeout=value or 0))
@@ -97,7 +95,7 @@ def test_statuses_of_a_policy_are_a_set_of_whole_numbers():
     assert policy.statuses == frozenset({503})
     same = RetryPolicy(max_retries=0, backoff_first=0, backoff_longest=0, statuses={503})
     assert hash(policy) == hash(same)
-    for statuses in ("429", 429, None, ["429"]):
+    for statuses in ("429", 429, None, ["429"], [True], ARRAY):
         refused("statuses", RetryPolicy, statuses=statuses)
 
 

@@ -2,8 +2,13 @@
 
 import asyncio
 import copy
+import json
 import pickle
 import traceback
+from collections import deque
+from fractions import Fraction
+from inspect import signature
+from numbers import Real
 
 import pytest
 from cases import each_case
@@ -18,8 +23,20 @@ from clients import (
     sync_and_async,
     wait,
 )
+from core_helpers import ARRAY, Array, Int64
 
-from adclient import AsyncAdClient, InvalidRequest
+from adclient import (
+    AdClient,
+    AdClientError,
+    AsyncAdClient,
+    Conventions,
+    InvalidRequest,
+    Policy,
+    RetryPolicy,
+    SharedGate,
+    SQLiteLedger,
+)
+from adclient.testing import FakeAdService, Fault, Profile
 
 BUDGET = ["account_id", "campaign_id", "daily_budget"]
 
@@ -60,6 +77,67 @@ async def test_draft_or_item_in_place_of_an_id_is_refused_with_advice(client_kin
             problem = f"campaign_id must be a non-empty str, {advice}; nothing was sent"
             with pytest.raises(InvalidRequest, match=problem):
                 await wait(client.beta.pause_campaign(account_id="a", campaign_id=value))
+
+
+FAKE = FakeAdService()
+CLIENT = FAKE.client()
+PAGE = CLIENT.gamma.list_ads(account_id="account_c3d8")
+LEDGER = SQLiteLedger("/no/such/ledger.db")
+WRITE = {"account_id": "a", "campaign_id": "c", "daily_budget": 1, "fields": {}}
+READ = {"read": CLIENT.gamma.list_ads, "account_ids": ["a"]}
+# The fake accepts any code, message and moment, and functions are called later.
+ANY = {"code", "message", "taken", "location", "read"}
+
+
+@each_case(
+    ("function", "given"),
+    [
+        *[(cls, {"base_url": BASE_URL}) for cls in (AdClient, AsyncAdClient)],
+        *[(each, {}) for each in (CLIENT.with_options, Policy, RetryPolicy, Conventions, Profile)],
+        *[(FakeAdService, {}), (SharedGate, {"ledger": LEDGER}), (LEDGER.entries, {})],
+        *[(CLIENT.alpha.update_campaign_budget, WRITE), (CLIENT.over_accounts, READ)],
+        (CLIENT.delta.update_keyword, {"account_id": "a", "keywords": ["k"]}),
+        (CLIENT.gamma.search_targeting, {"account_id": "a"}),
+        *[(each, {}) for each in (PAGE.collect, PAGE.pages, PAGE.items)],
+        *[(Fault.status, {"status": 500}), (Fault.redirect, {"location": "/"})],
+        (FAKE.faults.at_random, {"fault": Fault.dropped(), "share": 1}),
+    ],
+)
+def test_argument_is_not_compared_before_its_type_is_known(function, given) -> None:
+    for name in signature(function).parameters.keys() - ANY:
+        with pytest.raises((AdClientError, TypeError, ValueError), match=f"(?i){name}"):
+            function(**{**given, name: ARRAY})
+
+
+class Float32:
+    """A number as numpy makes them: no float, with the digits that it shows."""
+
+    def __str__(self) -> str:
+        return "19.99"
+
+
+Real.register(Float32)
+
+
+def test_numbers_and_arrays_of_other_libraries_are_taken() -> None:
+    service = Service(a_draft(), a_draft(), a_page("ab"))
+    options = {"max_retries": Int64(1), "max_concurrency": Int64(1), "timeout": Float32()}
+    client = AdClient(BASE_URL, transport=service.transport, **options)
+    assert "timeout 19.99 s, max_retries 1" in repr(client)
+    fields = {"count": Int64(2), "rows": Array(Array(1), deque([2])), "price": Float32()}
+    client.delta.update_keyword(account_id="a", keywords=Array("x", "y"), fields=fields)
+    client.alpha.update_campaign_budget(**{**WRITE, "daily_budget": Float32()})
+    assert len(client.gamma.list_ads(account_id="a").collect(limit=Int64(1))) == 1
+    keywords, budget = (json.loads(request.content) for request in service.requests[:2])
+    shown = {"count": 2, "rows": [[1], [2]], "price": 19.99}
+    assert (keywords["keywords"], keywords["fields"]) == (["x", "y"], shown)
+    assert budget["daily_budget"] == 19.99
+    for value in (Fraction(1, 3), float("nan"), 10**400):
+        with pytest.raises((AdClientError, ValueError)):
+            client.with_options(timeout=value)
+    with pytest.raises(InvalidRequest, match="daily_budget must be a finite number"):
+        client.alpha.update_campaign_budget(**{**WRITE, "daily_budget": Fraction(1, 3)})
+    assert Policy(accounts=Array("a"), money={"x": Float32()}).accounts == ("a",)
 
 
 def client_of(*responses) -> AsyncAdClient:
