@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
-from adclient._async.page import AsyncPage, AsyncSource
+from adclient._async.page import AsyncPage, AsyncSource, Convert
 from adclient._async.tables import AsyncTabular
 from adclient._display.notebook import PublicDir, short
 from adclient._display.signatures import public_in, unquote
@@ -239,13 +239,16 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
         """
         return await collect(self.__aiter__(), limit, self._source.cls)
 
-    def typed(self, cls: type[A]) -> "AsyncListing[A]":
-        """Read the items into an attrs class of yours.
+    def typed(self, cls: type[A], *, convert: Convert | None = None) -> "AsyncListing[A]":
+        """Read the items into a class of yours.
 
         Args:
-            cls: An attrs class, which also determines the tables. A subclass of `Item`, or of one
-                of its kinds, keeps unknown fields in `extra`; any other class gets the fields that
-                it names.
+            cls: An attrs class or a dataclass, which also determines the tables. A subclass of
+                `Item`, or of one of its kinds, keeps unknown fields in `extra`; any other class
+                gets the fields that it names. A field can have its received name in its metadata,
+                as in `{"name": "metrics.cost_micros"}`; dots enter objects.
+            convert: A function of a received value and the class of its field, such as `Lenient()`,
+                which returns the value to read instead. By default no value is converted.
 
         Returns:
             A listing of instances of your class.
@@ -253,8 +256,8 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
         Raises:
             UnexpectedResponse: When a page is read: an item does not fit the class; the message
                 names the place and the mismatch.
-            TypeError: When the first page is read: `cls` is not an attrs class, lacks the
-                decorator, or has a field that cannot be read from JSON.
+            TypeError: When the first page is read: `cls` is neither an attrs class nor a dataclass,
+                lacks the decorator, or has a field that cannot be read from JSON.
 
         Examples:
             >>> import attrs
@@ -268,7 +271,7 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
             >>> (await listing.collect(limit=1))[0].daily_budget
             450.0
         """
-        return AsyncListing(self._used().typed(cls), self._cursor)
+        return AsyncListing(self._used().typed(cls, convert), self._cursor)
 
 
 unquote(AsyncListing)

@@ -1,6 +1,6 @@
 """A page of a listing, and its link to the client that fetched it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
 
+Convert = Callable[[object, type], object]
+
 
 class AsyncSource(Generic[T]):
     """The link from a page to its client: the engine, the call, and how its items are read.
@@ -34,7 +36,7 @@ class AsyncSource(Generic[T]):
     It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
 
-    __slots__ = ("_engine", "call", "cls", "shows_progress")
+    __slots__ = ("_engine", "call", "cls", "convert", "shows_progress")
 
     def __init__(
         self,
@@ -42,11 +44,13 @@ class AsyncSource(Generic[T]):
         call: Call[PageBody[T]] | None = None,
         *,
         cls: type[Any] | None = None,
+        convert: Convert | None = None,
         shows_progress: bool = False,
     ) -> None:
         self._engine = engine
         self.call: Call[PageBody[T]] | None = call
-        self.cls: type[Any] | None = cls  # the class of `typed()`
+        self.cls: type[Any] | None = cls  # the arguments of `typed()`
+        self.convert: Convert | None = convert
         self.shows_progress: bool = shows_progress
 
     @property
@@ -85,19 +89,23 @@ class AsyncSource(Generic[T]):
 
     def read(self, page: "AsyncPage[T]") -> "AsyncPage[T]":
         """A page as it was received, with items of the class of `typed()`."""
-        return page if self.cls is None else page.typed(self.cls)
+        return page if self.cls is None else page.typed(self.cls, convert=self.convert)
 
-    def typed(self, cls: type[A]) -> "AsyncSource[A]":
+    def typed(self, cls: type[A], convert: Convert | None) -> "AsyncSource[A]":
         """The same listing, read into another class."""
-        call = cast("Call[PageBody[A]] | None", self.call)
-        return AsyncSource(self._engine, call, cls=cls, shows_progress=self.shows_progress)
+        return cast("AsyncSource[A]", self._changed(cls=cls, convert=convert))
 
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
         from adclient._display.progress import check_installed
 
         check_installed()
-        return AsyncSource(self._engine, self.call, cls=self.cls, shows_progress=True)
+        return self._changed(shows_progress=True)
+
+    def _changed(self, **changes: Any) -> "AsyncSource[T]":
+        names = ("cls", "convert", "shows_progress")
+        settings = {name: getattr(self, name) for name in names}
+        return AsyncSource(self._engine, self.call, **{**settings, **changes})
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""
@@ -237,13 +245,16 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         """
         return await collect(self.__aiter__(), limit, self._source.cls)
 
-    def typed(self, cls: type[A]) -> "AsyncPage[A]":
-        """Read the items, also those of later pages, into an attrs class of yours.
+    def typed(self, cls: type[A], *, convert: Convert | None = None) -> "AsyncPage[A]":
+        """Read the items, also those of later pages, into a class of yours.
 
         Args:
-            cls: An attrs class, which also determines the tables. A subclass of `Item`, or of one
-                of its kinds, keeps unknown fields in `extra`; any other class gets the fields that
-                it names.
+            cls: An attrs class or a dataclass, which also determines the tables. A subclass of
+                `Item`, or of one of its kinds, keeps unknown fields in `extra`; any other class
+                gets the fields that it names. A field can have its received name in its metadata,
+                as in `{"name": "metrics.cost_micros"}`; dots enter objects.
+            convert: A function of a received value and the class of its field, such as `Lenient()`,
+                which returns the value to read instead. By default no value is converted.
 
         Returns:
             The page with instances of your class.
@@ -251,8 +262,8 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         Raises:
             UnexpectedResponse: An item does not fit the class; the message names the place and the
                 mismatch. A `ValueError` or `TypeError` that your class raised is its `__cause__`.
-            TypeError: `cls` is not an attrs class, lacks the decorator, or has a field that cannot
-                be read from JSON.
+            TypeError: `cls` is neither an attrs class nor a dataclass, lacks the decorator, or has
+                a field that cannot be read from JSON.
             Exception: Any other error that your class raises, such as a `KeyError`.
 
         Examples:
@@ -269,10 +280,13 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         """
         from adclient._core.typed import read_items
 
-        operation = self._source.operation or "typed()"
-        data = read_items(self._received_items(), cls, operation)
         page = cast("AsyncPage[A]", self)
-        return attrs.evolve(page, data=Items(data, cls=cls), source=self._source.typed(cls))
+        data: Iterable[A] = page.data
+        if {*map(type, data)} != {cls}:  # or they are read already
+            operation = self._source.operation or "typed()"
+            data = read_items(self._received_items(), cls, operation, convert)
+        source = self._source.typed(cls, convert)
+        return attrs.evolve(page, data=Items(data, cls=cls), source=source)
 
     @walks
     def to_dict(self) -> dict[str, JSON]:

@@ -10,8 +10,6 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-import attrs
-
 from adclient._command import EXIT_CODES, accounts, connection, describe, output, tell
 from adclient._command.output import json_line
 from adclient._core.jsontext import JSONError, loads
@@ -19,7 +17,7 @@ from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.extras import needs
 from adclient._tables.items import Items
 from adclient._tables.records import fields_of
-from adclient._values.json_values import JSON
+from adclient._values.json_values import JSON, has_fields
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import Item, Result
 from adclient.options import check_count
@@ -67,8 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shape = output.add_arguments(parser)
     about = "a Parquet file; of several accounts, a folder with one for each (extra: arrow)"
     add_shape("--parquet", metavar="FILE", help=about)
-    about = "the attrs class that determines the columns of Parquet, from a module of yours"
+    about = "the class that determines the columns of Parquet, from a module of yours"
     add("--class", dest="cls", type=_class, metavar="MODULE:NAME", help=about)
+    about = "what converts values for the class, such as a Lenient(), from a module of yours"
+    add("--convert", type=_imported, metavar="MODULE:NAME", help=about)
     connection.add_arguments(parser)
 
 
@@ -85,8 +85,11 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
     ids = accounts.account_ids(options)
     is_one = len(ids) == 1 and options.accounts_from is None
-    if options.cls is not None and options.parquet is None:
+    cls: type[Any] | None = options.cls
+    if cls is not None and options.parquet is None:
         raise ConfigurationError("--class is for --parquet")
+    if cls is None and options.convert is not None:
+        raise ConfigurationError("--convert is for --class")
     if not is_one and (options.limit, options.cursor) != (None, None):
         raise ConfigurationError("--limit and --cursor are for one --account")
     is_streamed = options.parquet is None and output.shape_of(options) == "json"
@@ -100,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
 
         def call(*, account_id: str, cursor: JSON = None) -> "Page[Item]":
             page = method(account_id=account_id, cursor=cursor, **filters)
-            return page if options.cls is None else page.typed(options.cls)
+            return page if cls is None else page.typed(cls, convert=options.convert)
 
         if not is_one:
             return accounts.list_accounts(client, call, ids, options)
@@ -109,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         if is_drawn and not (is_streamed and sys.stdout.isatty()):
             with suppress(ModuleNotFoundError):  # a bar is not worth an error
                 page = page.progress()
-        items = Items(_read(page, options, is_streamed), cls=options.cls)
+        items = Items(_read(page, options, is_streamed), cls=cls)
     if not is_streamed:
         try:
             write(items)
@@ -168,17 +171,20 @@ def _cursor(text: str) -> JSON:
 
 
 def _class(name: str) -> type[Any]:
-    """An attrs class, from a module that Python finds, also in the current folder."""
+    if not has_fields(cls := _imported(name)):
+        raise argparse.ArgumentTypeError(f"{name!r} is neither an attrs class nor a dataclass")
+    return cls
+
+
+def _imported(name: str) -> Any:
+    """What has a name in a module that Python finds, also in the current folder."""
     module, _, attribute = name.partition(":")
     sys.path.insert(0, "")
     try:
-        cls = getattr(import_module(module), attribute)
+        return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # whatever the module raises
         problem = f"{name!r}: {type(error).__name__}: {error}"
         raise argparse.ArgumentTypeError(problem) from None
-    if not attrs.has(cls):
-        raise argparse.ArgumentTypeError(f"{name!r} is not an attrs class")
-    return cls
 
 
 def _filters(read: Operation[Result]) -> list[str]:

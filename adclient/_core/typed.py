@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from decimal import Decimal
-from functools import partial
-from types import GenericAlias
-from typing import Any, TypeVar, cast, get_args, get_origin
+from enum import Enum
+from functools import lru_cache, partial, reduce
+from types import GenericAlias, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-import attrs
 import cattrs
 from cattrs import (
     AttributeValidationNote,
@@ -19,30 +19,41 @@ from cattrs import (
 )
 from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
-from cattrs.strategies import configure_union_passthrough
 
 from adclient._core.jsontext import kind_of
 from adclient._core.redact import one_line
-from adclient._values.json_values import AttrsInstance, is_array
+from adclient._values.json_values import (
+    AttrsInstance,
+    declared_fields,
+    differ,
+    has_fields,
+    is_array,
+    is_object,
+)
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON, Item
 
 A = TypeVar("A", bound=AttrsInstance)
 Hook = Callable[[object, type], object]
 
+_MISSING: Any = object()
 
-def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
-    """Read items into an attrs class; the items must not be used afterwards."""
+
+def read_items(
+    items: Iterable[dict[str, JSON]], cls: type[A], operation: str, convert: Hook | None = None
+) -> tuple[A, ...]:
+    """Read items into an attrs class or a dataclass; the items must not be used afterwards."""
     candidate: object = cls
-    if not (isinstance(candidate, type) and attrs.has(candidate)):
-        raise TypeError(f"typed() takes an attrs class, not {cls!r}")
+    if not has_fields(candidate):
+        raise TypeError(f"typed() takes an attrs class or a dataclass, not {cls!r}")
     for base in candidate.__mro__:
-        # attrs ignores the fields of such a class: they would silently have their defaults.
-        is_decorated = "__attrs_attrs__" in vars(base) or base.__module__ == Item.__module__
-        if attrs.has(base) and not is_decorated:
+        # The fields of such a class are ignored: they would silently have their defaults.
+        is_decorated = vars(base).keys() & {"__attrs_attrs__", "__dataclass_fields__"}
+        if has_fields(base) and not is_decorated and base.__module__ != Item.__module__:
             raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     try:
-        read = strict_converter.get_structure_hook(cls)
+        converter = strict_converter if convert is None else _converter(convert)
+        read = converter.get_structure_hook(cls)
     except Exception as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
     found: list[A] = []
@@ -109,21 +120,78 @@ _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     frozenset: frozenset,
 }
 
-strict_converter = cattrs.Converter()
-"""It reads attrs classes from JSON values, and coerces nothing."""
-configure_union_passthrough(bool | int | float | Decimal | str | None, strict_converter)
+_PLAIN = {str, bool, int, float, type(None)}
 
 
-def _read_scalar(scalar: type, value: object, cls: type) -> object:
+def _read_scalar(scalar: type, convert: Hook | None, value: object, cls: type) -> object:
     """Read a value as a scalar class or a subclass, such as a text enum; no bool is a number."""
-    expected, classes, convert = _SCALARS[scalar]
+    expected, classes, read = _SCALARS[scalar]
+    if convert is not None and type(value) is not scalar:
+        value = convert(value, scalar)
+        if type(value) is cls:
+            return value
     if type(value) not in classes:
         raise _MismatchError(expected, value)
-    return convert(value) if cls is scalar else cls(value)
+    return read(value) if cls is scalar else cls(value)
 
 
-for _scalar in _SCALARS:
-    strict_converter.register_structure_hook(_scalar, partial(_read_scalar, _scalar))
+def _union_reader(convert: Hook | None, cls: type, made: cattrs.Converter) -> Hook:
+    members = [member for member in get_args(cls) if member is not type(None)]
+    plain = _PLAIN.intersection(get_args(cls))
+    find_missing = convert if type(None) in plain else None
+
+    def read_union(value: object, _: type) -> object:
+        if find_missing is not None and find_missing(value, type(None)) is None:
+            return None
+        if type(value) in plain:
+            return value
+        problems: list[Exception] = []
+        for member in members:
+            try:
+                return made.structure(value, member)
+            except Exception as error:
+                problems.append(error)
+        raise problems[0]
+
+    return read_union
+
+
+def _is_union(cls: object) -> bool:
+    """Check for unions; those of several classes with fields are told apart by cattrs."""
+    members = [*get_args(cls)] if get_origin(cls) in (Union, UnionType) else []
+    return sum(map(has_fields, members)) < 2 <= len(members)
+
+
+@lru_cache(maxsize=16)
+def _converter(convert: Hook | None) -> cattrs.Converter:
+    """The converter that calls a function of the caller before it reads a value."""
+    converter = cattrs.Converter() if convert is None else strict_converter.copy()
+    for scalar in _SCALARS:
+        converter.register_structure_hook(scalar, partial(_read_scalar, scalar, convert))
+    converter.register_structure_hook_factory(_is_union, partial(_union_reader, convert))
+    return converter
+
+
+strict_converter = _converter(None)
+"""It reads attrs classes and dataclasses from JSON values, and coerces nothing."""
+
+
+@strict_converter.register_structure_hook
+def _read_member(value: object, cls: type[Enum]) -> Enum:
+    member = cls(value)
+    if isinstance(value, bool) is not isinstance(member.value, bool):  # true equals 1
+        raise ValueError(f"{value!r} is not a valid {cls.__name__}")
+    return member
+
+
+def _read_literal(value: JSON, cls: type) -> object:
+    for member in get_args(cls):
+        if not differ(getattr(member, "value", member), value):
+            return member
+    raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
+
+
+strict_converter.register_structure_hook_func(lambda cls: get_origin(cls) is Literal, _read_literal)
 strict_converter.register_structure_hook_func(
     lambda cls: cls is JSON or cls is object, lambda value, _: value
 )
@@ -166,23 +234,34 @@ def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
     return read_mapping
 
 
-@strict_converter.register_structure_hook_factory(lambda cls: attrs.has(cast(type, _origin(cls))))
+@strict_converter.register_structure_hook_factory(lambda cls: has_fields(_origin(cls)))
 def _object_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read an attrs class; a subclass of `Item` keeps unknown fields in `extra`."""
-    model = cast("type[attrs.AttrsInstance]", _origin(cls))
+    """Read a class with fields; a subclass of `Item` keeps unknown fields in `extra`."""
+    model = cast(type, _origin(cls))
     is_item = issubclass(model, Item)
-    overrides = {"extra": override(struct_hook=lambda value, _: value)} if is_item else {}
-    named = attrs.fields_dict(model).keys() - overrides.keys()
+    fields = declared_fields(model)
+    known = {field.name for field in fields} - {"extra"}
+    names = {field.name: field.metadata["name"] for field in fields if "name" in field.metadata}
+    overrides = {name: override(rename=received) for name, received in names.items()}
+    if is_item:
+        overrides["extra"] = override(struct_hook=lambda value, _: value)
     # Its type declares only flags as keywords; it also accepts one keyword for each field.
     read = cast("Callable[..., Hook]", make_dict_structure_fn)(cls, made, **overrides)
 
     def read_object(value: object, _: type) -> object:
         if not isinstance(value, dict):
             raise _MismatchError("an object", value)
-        fields = cast("dict[str, object]", value)
+        received = cast("dict[str, object]", value)
+        found = dict(received)
+        for name in names.values():
+            if (inner := reduce(_entered, name.split("."), value)) is not _MISSING:
+                found[name] = inner
         if is_item:
-            extra = {name: inner for name, inner in fields.items() if name not in named}
-            fields = {**fields, "extra": extra}
-        return read(fields, cls)
+            found["extra"] = {name: received[name] for name in received if name not in known}
+        return read(found, cls)
 
     return read_object
+
+
+def _entered(value: object, step: str) -> object:
+    return value.get(step, _MISSING) if is_object(value) else _MISSING

@@ -1,4 +1,4 @@
-"""The columns that an attrs class declares: its annotations alone determine their types."""
+"""The columns that a class declares: its annotations alone determine their types."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime
@@ -15,6 +15,7 @@ import pyarrow
 from adclient._display.notebook import short
 from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
 from adclient._tables.records import json_text
+from adclient._values.json_values import AttrsInstance, declared_fields, has_fields
 
 Prepare = Callable[[Any], object]
 Classes = tuple[type, ...] | None
@@ -105,25 +106,25 @@ def _fits(cls: type, classes: Classes) -> bool:
     return issubclass(cls, classes) and not issubclass(cls, others)
 
 
-def has_types(cls: type[attrs.AttrsInstance]) -> bool:
-    """Check if each field of an attrs class has a type that says what its values are."""
+def has_types(cls: type[AttrsInstance]) -> bool:
+    """Check if each field of a class has a type that says what its values are."""
     try:
         annotations = get_type_hints(cls)
     except NameError:  # such as of an import for type checkers alone
         return False
-    types = [annotations.get(field.name, field.type) for field in attrs.fields(cls)]
+    types = [annotations.get(field.name, field.type) for field in declared_fields(cls)]
     return not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
-def columns_of(cls: type[attrs.AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:
-    """The columns of an attrs class, by field."""
+def columns_of(cls: type[AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:
+    """The columns of a class, by field."""
     annotations = get_type_hints(cls)
     return {
         field.name: _column(
             [annotations.get(field.name, field.type)], field.metadata.get("decimal"), (*inside, cls)
         )
         # The undeclared fields of an item come last.
-        for field in sorted(attrs.fields(cls), key=lambda field: field.name == "extra")
+        for field in sorted(declared_fields(cls), key=lambda field: field.name == "extra")
     }
 
 
@@ -152,7 +153,7 @@ def _column(
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
     # A class inside itself would have no end.
-    if attrs.has(cls) and cls not in inside and (fields := columns_of(cls, inside)):
+    if has_fields(cls) and cls not in inside and (fields := columns_of(cls, inside)):
         struct = pyarrow.struct([(name, field.type) for name, field in fields.items()])
         return Column(struct, is_nullable, (cls,), fields=fields)
     return Column(pyarrow.string(), is_nullable, prepare=json_text)

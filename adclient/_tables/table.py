@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import cast
 
-import attrs
 import pyarrow
 
 from adclient._display.notebook import short
@@ -12,6 +11,7 @@ from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
 from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
 from adclient._values.items import as_json
+from adclient._values.json_values import AttrsInstance, has_fields
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
@@ -39,14 +39,14 @@ def schema_of(
 
 def _declared_class(
     items: Sequence[object], cls: type[object] | None
-) -> type[attrs.AttrsInstance] | None:
+) -> type[AttrsInstance] | None:
     """The class that determines the table; None if the service, or several classes, do."""
     classes = set(map(type, items)) if cls is None else {cls}
     only = classes.pop() if len(classes) == 1 else Item
-    return only if attrs.has(only) and only not in OURS and has_types(only) else None
+    return only if has_fields(only) and only not in OURS and has_types(only) else None
 
 
-def _declared_table(items: Sequence[object], declared: type[attrs.AttrsInstance]) -> pyarrow.Table:
+def _declared_table(items: Sequence[object], declared: type[AttrsInstance]) -> pyarrow.Table:
     columns = columns_of(declared)
     arrays = [_column_array(column, name, items) for name, column in columns.items()]
     schema = [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]

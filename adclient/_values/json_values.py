@@ -1,6 +1,6 @@
 """JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import wraps
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeGuard, TypeVar, Union, cast
@@ -60,12 +60,8 @@ def is_array(value: object) -> TypeGuard[Sequence[object]]:
 def fields_of(value: object) -> Mapping[str, object] | None:
     """The fields of an instance of attrs, of a dataclass or of pydantic; None of anything else."""
     cls = type(value)
-    if attrs.has(cls):
+    if has_fields(cls):
         return as_mapping(value)
-    if hasattr(cls, "__dataclass_fields__"):
-        from dataclasses import fields  # deferred: slow to import
-
-        return _present(value, [each.name for each in fields(cast(DataclassInstance, value))])
     if hasattr(cls, "model_dump"):
         model = cast(PydanticModel, value)
         dumped = model.model_dump(mode="json", by_alias=True)
@@ -88,13 +84,23 @@ def _with_decimals(dumped: object, exact: object) -> object:
     return dumped
 
 
+def has_fields(cls: object) -> TypeGuard[type[Any]]:
+    """Check for an attrs class or a dataclass."""
+    return isinstance(cls, type) and (attrs.has(cls) or hasattr(cls, "__dataclass_fields__"))
+
+
+def declared_fields(cls: type[Any]) -> Sequence[Any]:
+    """The fields of an attrs class or a dataclass."""
+    if attrs.has(cls):
+        return attrs.fields(cls)
+    from dataclasses import fields  # deferred: slow to import
+
+    return fields(cls)
+
+
 def as_mapping(value: object) -> Mapping[str, object]:
-    """The fields of an attrs instance, neither copied nor converted."""
-    return _present(value, attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value))))
-
-
-def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
-    """The fields that were set; one with `init=False` need not be."""
+    """The fields of an instance that were set; one with `init=False` need not be."""
+    names = [field.name for field in declared_fields(type(value))]
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 

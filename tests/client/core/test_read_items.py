@@ -1,7 +1,9 @@
 """Items, read into attrs classes of the caller's: which values fit, and what an error says."""
 
-from datetime import UTC, date, datetime
+import dataclasses
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import Any, Generic, Literal, TypeVar
 
 import attrs
@@ -9,6 +11,7 @@ import pytest
 from cases import each_case
 from core_helpers import ITEM, Level, Shade, Status
 
+from adclient._core.lenient import Lenient
 from adclient._core.typed import read_items
 from adclient._values.json_values import copied
 from adclient.errors import UnexpectedResponse
@@ -32,14 +35,17 @@ class Money:
     currency: str = "EUR"
 
 
+Flag, One = Enum("Flag", {"ON": True}), Enum("One", {"FIRST": 1})
+
+
 @attrs.define
 class Node:
     name: str
     children: "list[Node]" = attrs.field(factory=list)
 
 
-def read(value, cls):
-    (item,) = read_items([copied(value)], cls, "beta.x")
+def read(value, cls, convert=None):
+    (item,) = read_items([copied(value)], cls, "beta.x", convert)
     return item
 
 
@@ -60,6 +66,8 @@ def problem_with(value, cls):
         (date, "2026-11-20", date(2026, 11, 20)),
         *[(Status, "ENABLED", Status.ENABLED), (Level, 3, Level.HIGH), (Shade, "dark", Shade.DARK)],
         *[(Literal["a", 1], "a", "a"), (int | None, None, None), (int | None, 3, 3)],
+        *[(Decimal | int, 3, 3), (int | Decimal | None, 1.5, Decimal("1.5"))],
+        *[(Literal[Status.ENABLED], "ENABLED", Status.ENABLED), (Flag, True, Flag.ON)],
         *[(float | str | None, "x", "x"), (float | str | None, 1.5, 1.5)],
         *[(str | list[int], [1], [1]), (list[int], [1, 2], [1, 2])],
         (list[Money], [{"amount": 1}], [Money(Decimal(1))]),
@@ -91,7 +99,10 @@ def test_fitting_value_is_read(cls, value, found):
         *[(str, 5, ": expected text, got a number"), (str, ["a"], ": expected text, got an array")],
         (datetime, "yesterday", ": Invalid isoformat string: 'yesterday'"),
         (Status, "PAUSED", ": 'PAUSED' is not a valid Status"),
-        (Literal["a"], "b", ": b not in literal typing.Literal['a']"),
+        (Literal["a"], "b", ": 'b' is none of 'a'"),
+        *[(cls, True, ": expected a whole number, got true") for cls in (int | None, Level)],
+        *[(Literal[1], True, ": True is none of 1"), (One, True, ": True is not a valid One")],
+        (Decimal | int, "7", ": expected a number, got text"),
         *[(cls, "abc", ": expected an array, got text") for cls in (list[str], set[str])],
         (list[int], [1, "2"], "[1]: expected a whole number, got text"),
         (list[Money], [{}], "[0].amount: missing"),
@@ -134,3 +145,73 @@ def test_item_subclass_keeps_unknown_fields_in_extra():
 def test_class_with_an_unreadable_field_raises_type_error(annotation):
     with pytest.raises(TypeError, match=r"typed\(\) cannot read WithField: .*(complex|Nowhere)"):
         read({"value": [3]}, with_field(annotation))
+
+
+# Conversions, by choice.
+
+CEST = timezone(timedelta(hours=2))
+NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=CEST), datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@each_case(
+    ("cls", "value", "found"),
+    [
+        *[(int, "7", 7), (float, " 7.5 ", 7.5), (Decimal, "0.10", Decimal("0.1")), (str, "7", "7")],
+        *[(bool, "true", True), (int | str, "7", "7"), (list[int], ["1", 2], [1, 2])],
+        *[(cls | None, value, None) for cls in (float, str, Status, date) for value in ("-", "")],
+        *[(Money | None, {"amount": "1"}, Money(Decimal(1))), (int | None, None, None)],
+        *[(datetime, text, NOON) for text in ("2026-03-01 12:00", "2026-03-01T12:00+02:00")],
+        *[(datetime, 1772359200 * 1000**power, NOON) for power in range(3)],
+        *[(datetime, "1772359200", NOON), (datetime | None, "20260301T12", NOON)],
+        *[(date, value, date(2026, 3, 1)) for value in ("2026-03-01", "20260301", 1772359200)],
+    ],
+)
+def test_lenient_reads_what_services_often_send(cls, value, found):
+    got = read({"value": value}, with_field(cls), Lenient(zone=CEST)).value
+    assert (got, type(got)) == (found, type(found))
+
+
+def test_lenient_without_a_zone_leaves_times_without_one():
+    row = with_field(datetime)
+    assert read({"value": "2026-03-01 12:00"}, row, Lenient()).value == datetime(2026, 3, 1, 12)
+    assert read({"value": 1772366400}, row, Lenient()).value == LATER
+
+
+@each_case(
+    ("cls", "value", "problem"),
+    [
+        *[(int, value, "expected a whole number, got") for value in ("7.5", "seven", "true", True)],
+        *[(float, "-", "expected a number, got text"), (date, "soon", "Invalid isoformat")],
+        *[(datetime, value, "expected text, got") for value in (True, [1], 10**400)],
+        *[(int | float | None, "x", "expected a whole number"), (str, 7, "expected text")],
+    ],
+)
+def test_what_lenient_cannot_convert_is_a_misfit(cls, value, problem):
+    with pytest.raises(UnexpectedResponse, match=problem):
+        read({"value": value}, with_field(cls), Lenient())
+
+
+@attrs.frozen
+class Renamed:
+    cost: int = attrs.field(metadata={"name": "metrics.cost_micros"})
+    tag: str = attrs.field(default="none", metadata={"name": "labelText"})
+
+
+@dataclasses.dataclass
+class Plain:
+    cost: int = dataclasses.field(metadata={"name": "metrics.cost_micros"})
+    at: date | None = None
+
+
+def test_field_is_read_under_the_name_in_its_metadata():
+    received = {"cost": 1, "metrics": {"cost_micros": 2}, "labelText": "x", "tag": "y"}
+    assert read(received, Renamed) == Renamed(2, "x")
+    assert read({**received, "at": "2026-03-01"}, Plain) == Plain(2, date(2026, 3, 1))
+    assert read({"metrics.cost_micros": 3, "tag": "y"}, Renamed) == Renamed(3, "none")
+    for metrics in ({}, None, [1]):
+        assert problem_with({"metrics": metrics}, Plain) == "$.data[0].cost: missing"
+
+    def of_cents(value, cls):
+        return Decimal(value) / 100 if cls is Decimal else value
+
+    assert read({"value": 150}, with_field(Decimal), of_cents).value == Decimal("1.5")

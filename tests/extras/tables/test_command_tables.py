@@ -2,6 +2,8 @@
 
 import errno
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,22 @@ IDS = ["account_b204", "account_b7e0"]
 BOTH = [*READ, "-a", IDS[0], "-a", IDS[1], "--parquet"]
 MODELS = """
 import attrs
+import dataclasses
+from datetime import UTC, datetime
 from decimal import Decimal
-from adclient import Campaign
+from adclient import Campaign, Lenient
+
+lenient = Lenient(zone=UTC)
 
 @attrs.frozen(kw_only=True)
 class Budgeted(Campaign):
     daily_budget: Decimal | None = None
+
+@dataclasses.dataclass
+class Row:
+    id: str
+    budget: Decimal | None = dataclasses.field(metadata={"name": "limits.daily"})
+    changed: datetime
 """
 
 
@@ -86,6 +98,21 @@ def test_account_whose_part_cannot_be_written_leaves_the_others() -> None:
     assert misfit.startswith("adclient: misfit: items[0], Budgeted(")
     assert one.err == misfit.replace("misfit: ", "", 1) + "\n"
     assert too_long.startswith("adclient: xxx")
+
+
+def test_values_are_converted_for_the_class_by_choice() -> None:
+    rows = [
+        {"id": "a", "limits": {"daily": "12.50"}, "changed": "2026-03-01 12:00"},
+        {"id": "b", "limits": {"daily": "-"}, "changed": 1772366400000},
+    ]
+    account = FakeAccount("account_x", platform="beta", campaigns=rows)
+    typed = [*READ, "-a", account.id, "--class", "budget_models:Row", "--parquet"]
+    with FakeAdService(accounts=[account]).as_environment():
+        assert "$.data[0].budget: expected a number, got text" in run_command(*typed, "no").err
+        assert run_command(*typed, "rows", "--convert", "budget_models:lenient").code == 0
+    table = parquet.read_table("rows")
+    assert table["budget"].to_pylist() == [Decimal("12.5"), None]
+    assert table["changed"].to_pylist() == [datetime(2026, 3, 1, 12, tzinfo=UTC)] * 2
 
 
 @each_case(

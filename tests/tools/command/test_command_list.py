@@ -72,7 +72,8 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, everything) -> None:
     [
         (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
         ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
-        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is not an attrs class"),
+        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is neither an attrs class nor a"),
+        ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
         ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
         ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
         (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
