@@ -1,7 +1,7 @@
 """Tables of all pages of a listing."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NoReturn, TypeVar
 
 from adclient._display.signatures import deferred
 from adclient._tables.items import Items, async_arrow_stream, raise_no_array
@@ -51,17 +51,18 @@ class AsyncTabular(Generic[T]):
         items = await self.collect(limit=limit)
         return items.to_records()
 
-    async def to_arrow(self, *, limit: int | None = None) -> pyarrow.Table:
+    async def to_arrow(self, *, limit: int | None = None, flat: bool = False) -> pyarrow.Table:
         """Convert the items of all pages to an Arrow table.
 
         Args:
             limit: The most items to convert; None for all. No page beyond them is requested.
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
 
         Returns:
             A row for each item and a column for each field.
 
         Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
+            InvalidRequest: `limit` is not a whole number from 0, or another argument is wrong.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
             ValueError: A value does not fit the type that its class declares; the message names the
                 item and the field.
@@ -76,20 +77,28 @@ class AsyncTabular(Generic[T]):
             126
         """
         items = await self.collect(limit=limit)
-        return items.to_arrow()
+        return items.to_arrow(flat=flat)
 
-    async def to_pandas(self, *, limit: int | None = None) -> pandas.DataFrame:
+    async def to_pandas(
+        self,
+        *,
+        limit: int | None = None,
+        types: Literal["arrow", "numpy"] = "arrow",
+        flat: bool = False,
+    ) -> pandas.DataFrame:
         """Convert the items of all pages to a pandas data frame.
 
         Args:
             limit: The most items to convert; None for all. No page beyond them is requested.
+            types: With `numpy`, columns have the types of NumPy: a `Decimal` becomes a float, and
+                so does a whole number in a column where one is missing.
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
 
         Returns:
-            A row for each item and a column for each field, of Arrow types, as from
-                `Items.to_pandas`.
+            A row for each item and a column for each field, as from `Items.to_pandas`.
 
         Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
+            InvalidRequest: `limit` is not a whole number from 0, or another argument is wrong.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
             ValueError: A value does not fit the type that its class declares; the message names the
                 item and the field.
@@ -104,19 +113,20 @@ class AsyncTabular(Generic[T]):
             ((60, 13), (50, 13))
         """
         items = await self.collect(limit=limit)
-        return items.to_pandas()
+        return items.to_pandas(types=types, flat=flat)
 
-    async def to_polars(self, *, limit: int | None = None) -> polars.DataFrame:
+    async def to_polars(self, *, limit: int | None = None, flat: bool = False) -> polars.DataFrame:
         """Convert the items of all pages to a polars data frame.
 
         Args:
             limit: The most items to convert; None for all. No page beyond them is requested.
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
 
         Returns:
             A row for each item and a column for each field.
 
         Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
+            InvalidRequest: `limit` is not a whole number from 0, or another argument is wrong.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
             ValueError: A value does not fit the type that its class declares; the message names the
                 item and the field.
@@ -131,7 +141,7 @@ class AsyncTabular(Generic[T]):
             60
         """
         items = await self.collect(limit=limit)
-        return items.to_polars()
+        return items.to_polars(flat=flat)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The items of all pages as an Arrow stream."""

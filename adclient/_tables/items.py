@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
     Generic,
+    Literal,
     NoReturn,
     Protocol,
     SupportsIndex,
@@ -20,6 +21,7 @@ from adclient._display import notebook
 from adclient._display.extras import needs
 from adclient._display.signatures import deferred, public_in, unquote
 from adclient._values.json_values import walks
+from adclient.errors import InvalidRequest
 
 if TYPE_CHECKING:
     import pandas
@@ -143,8 +145,11 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             return records
         return [{ACCOUNT: self._account_id, **each} for each in records]
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self, *, flat: bool = False) -> pyarrow.Table:
         """Convert the items to an Arrow table.
+
+        Args:
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
 
         Returns:
             A row for each item and a column for each field, of the types of `schema`.
@@ -161,15 +166,22 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             >>> str(waste.to_arrow().schema.field("wasted_spend").type)
             'double'
         """
-        return self._table("arrow")
+        return self._table("arrow", flat)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(
+        self, *, types: Literal["arrow", "numpy"] = "arrow", flat: bool = False
+    ) -> pandas.DataFrame:
         """Convert the items to a pandas data frame.
 
+        Args:
+            types: With `numpy`, columns have the types of NumPy: a `Decimal` becomes a float, and
+                so does a whole number in a column where one is missing.
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
+
         Returns:
-            A row for each item and a column for each field. The columns have Arrow types, so that
-                numbers keep their digits, a missing value is `<NA>`, and lists and objects are
-                accessible by `.list` and `.struct`.
+            A row for each item and a column for each field. By default whole numbers are `Int64`
+                and other columns have Arrow types, so that numbers keep their digits, a missing
+                value is `<NA>`, and lists and objects are accessible by `.list` and `.struct`.
 
         Raises:
             ValueError: A value does not fit the type that its class declares; the message names the
@@ -184,13 +196,14 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             'double[pyarrow]'
         """
         with needs("pandas"):
-            import pandas
-        table = self._table("pandas")
-        # In pyarrow-stubs, one of its parameters is a list of unknown type.
-        return table.to_pandas(types_mapper=pandas.ArrowDtype)  # pyright: ignore[reportUnknownMemberType]
+            from adclient._tables.frames import data_frame
+        return data_frame(self._table("pandas", flat), types)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self, *, flat: bool = False) -> polars.DataFrame:
         """Convert the items to a polars data frame.
+
+        Args:
+            flat: Whether the fields of objects become columns of their own, such as `bid.amount`.
 
         Returns:
             A row for each item and a column for each field, of the types of `schema`.
@@ -209,7 +222,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         """
         with needs("polars"):
             import polars
-        return polars.DataFrame(self._table("polars"))
+        return polars.DataFrame(self._table("polars", flat))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The items as an Arrow stream."""
@@ -217,10 +230,12 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         return stream.__arrow_c_stream__(requested_schema)
 
     @walks
-    def _table(self, extra: str) -> pyarrow.Table:
+    def _table(self, extra: str, flat: bool = False) -> pyarrow.Table:
+        if not isinstance(flat, bool):
+            raise InvalidRequest("flat must be True or False", argument="flat")
         with needs(extra):
             from adclient._tables.table import table_of  # deferred: it loads pyarrow
-        return table_of(self._items, self._cls, self._account_id)
+        return table_of(self._items, self._cls, self._account_id, flat=flat)
 
     def __len__(self) -> int:
         return len(self._items)

@@ -18,15 +18,25 @@ _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
 
 
 def table_of(
-    items: Sequence[object], cls: type | None = None, account_id: str | None = None
+    items: Sequence[object],
+    cls: type | None = None,
+    account_id: str | None = None,
+    *,
+    flat: bool = False,
 ) -> pyarrow.Table:
-    """Build the table of items of an account, which `cls` determines even without items."""
+    """Build the table of items of an account, which `cls` determines even without items.
+
+    If it is `flat`, each field of an object has a column of its own.
+    """
     declared = _declared_class(items, cls)
     table = _inferred_table(items) if declared is None else _declared_table(items, declared)
-    if account_id is None or ACCOUNT in table.column_names:
-        return table
-    accounts = arrow_array([account_id] * len(items), pyarrow.string())
-    return table.add_column(0, pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False), accounts)
+    if account_id is not None and ACCOUNT not in table.column_names:
+        accounts = arrow_array([account_id] * len(items), pyarrow.string())
+        field = pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False)
+        table = table.add_column(0, field, accounts)
+    while flat and any(map(pyarrow.types.is_struct, table.schema.types)):
+        table = table.flatten()
+    return table
 
 
 def schema_of(

@@ -6,10 +6,12 @@ import pickle
 import re
 import sys
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from operator import attrgetter
 from types import SimpleNamespace
 
+import attrs
 import httpx
 import numpy
 import pandas
@@ -128,7 +130,7 @@ def test_no_library_reads_items_as_a_column_of_objects(table) -> None:
 @pytest.mark.usefixtures("stand_in_for_polars")
 def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    for name in ("table", "infer", "columns", "arrays"):
+    for name in ("table", "infer", "columns", "arrays", "frames"):
         monkeypatch.delitem(sys.modules, f"adclient._tables.{name}", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         attrgetter(method)(ROWS)()
@@ -136,6 +138,50 @@ def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeyp
     assert str(caught.value) == f"this needs {missing}: {how}"
     assert caught.value.name == missing
     assert caught.value.__suppress_context__
+
+
+@attrs.frozen
+class Spend:
+    id: str
+    spend: Decimal
+    day: date
+
+
+FIRST_STEPS = [
+    lambda frame: frame.describe(),
+    lambda frame: frame.nlargest(1, "spend"),
+    lambda frame: frame["spend"].cumsum(),
+    lambda frame: frame.groupby("id").sum(numeric_only=True),
+    lambda frame: frame.merge(frame, on="id"),
+    lambda frame: frame.pivot_table(index="id", values="spend"),
+]
+
+
+@each_case("step", FIRST_STEPS)
+def test_first_steps_of_an_analysis_work(step) -> None:
+    rows = [{"spend": Decimal("0.014492753623188405797"), "n": BIG - 1}, {"spend": 2.5, "n": 1}]
+    items = Items(BusinessProfile(id=f"id_{n}", extra=row) for n, row in enumerate(rows))
+    declared = Items([Spend("a", Decimal("1.50"), date(2026, 3, 1))])
+    numpy = {"types": "numpy"}
+    for frame in (items.to_pandas(), items.to_pandas(**numpy), declared.to_pandas(**numpy)):
+        assert len(step(frame))
+    assert [str(kind) for kind in items.to_pandas().dtypes[3:]] == ["double[pyarrow]", "Int64"]
+    assert declared.to_pandas()["spend"].tolist() == [Decimal("1.50")]
+    kinds = declared.to_pandas(types="numpy").dtypes
+    assert (str(kinds["spend"]), str(kinds["day"])[:10]) == ("float64", "datetime64")
+
+
+@pytest.mark.usefixtures("stand_in_for_polars")
+def test_fields_of_objects_are_columns_by_choice() -> None:
+    items = items_of({"a": {"b": 1}, "c": [{"d": 1}]}, None)
+    for method in (items.to_arrow, items.to_polars, Page(data=items).to_arrow):
+        table = method(flat=True)
+        assert table.column_names[3:] == ["x.a.b", "x.c"]
+        assert table["x.a.b"].to_pylist() == [1, None]
+    assert items.to_pandas(flat=True).columns[3] == "x.a.b"
+    for wrong in ({"types": "arrows"}, {"flat": "yes"}):
+        with pytest.raises(InvalidRequest, match="|".join(wrong)):
+            items.to_pandas(**wrong)
 
 
 # The whole listing.
