@@ -191,7 +191,7 @@ def _read_literal(value: JSON, cls: type) -> object:
     raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
 
 
-strict_converter.register_structure_hook_func(lambda cls: get_origin(cls) is Literal, _read_literal)
+strict_converter.register_structure_hook_func(lambda cls: _origin(cls) is Literal, _read_literal)
 strict_converter.register_structure_hook_func(
     lambda cls: cls is JSON or cls is object, lambda value, _: value
 )
@@ -254,7 +254,7 @@ def _object_reader(cls: type, made: cattrs.Converter) -> Hook:
         received = cast("dict[str, object]", value)
         found = dict(received)
         for name in names.values():
-            if (inner := reduce(_entered, name.split("."), value)) is not _MISSING:
+            if (inner := reduce(_entered, name.split("."), received)) is not _MISSING:
                 found[name] = inner
         if is_item:
             found["extra"] = {name: received[name] for name in received if name not in known}
@@ -263,5 +263,5 @@ def _object_reader(cls: type, made: cattrs.Converter) -> Hook:
     return read_object
 
 
-def _entered(value: object, step: str) -> object:
+def _entered(value: Any, step: str) -> Any:
     return value.get(step, _MISSING) if is_object(value) else _MISSING

@@ -22,7 +22,7 @@ Classes = tuple[type, ...] | None
 
 
 def _checked_time(value: datetime) -> datetime:
-    if value.tzinfo is None or getattr(value, "nanosecond", 0):  # which those of pandas have
+    if value.tzinfo is None or getattr(value, "nanosecond", False):  # which those of pandas have
         raise ValueError("a time without a time zone, or of more than microseconds")
     return value
 

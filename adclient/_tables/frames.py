@@ -1,6 +1,6 @@
 """Arrow tables as data frames of pandas."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pandas
 import pyarrow
@@ -15,13 +15,14 @@ def data_frame(table: pyarrow.Table, types: Types) -> pandas.DataFrame:
     """The data frame of a table, with the types of Arrow or of NumPy."""
     if not is_choice(types, ("arrow", "numpy")):
         raise InvalidRequest("types must be 'arrow' or 'numpy'", argument="types")
+    settings: dict[str, Any] = {"types_mapper": _dtype}
     if types == "numpy":
-        for index, field in enumerate(table.schema):
-            if pyarrow.types.is_decimal(field.type):
-                table = table.set_column(index, field.name, table[index].cast(pyarrow.float64()))
-        return table.to_pandas(date_as_object=False)
+        settings = {"date_as_object": False}
+        for index, name in enumerate(table.column_names):
+            if pyarrow.types.is_decimal(table.schema.types[index]):
+                table = table.set_column(index, name, table[index].cast(pyarrow.float64()))
     # In pyarrow-stubs, one of its parameters is a list of unknown type.
-    return table.to_pandas(types_mapper=_dtype)  # pyright: ignore[reportUnknownMemberType]
+    return table.to_pandas(**settings)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _dtype(kind: pyarrow.DataType) -> pandas.Int64Dtype | pandas.ArrowDtype:

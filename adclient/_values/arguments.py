@@ -3,13 +3,14 @@
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
+from typing import cast
 
 from adclient._values.json_values import is_array
 
 
 def as_count(value: object) -> int | None:
     """A whole number, also of NumPy; None of anything else, such as true and false."""
-    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    return None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
 
 
 def as_number(value: object) -> int | float | Decimal | None:
@@ -39,7 +40,7 @@ def unboxed(value: object) -> object:
     if is_array(value) or issubclass(cls, str | bytes | bytearray | memoryview):
         return value
     if isinstance(value, Sequence):
-        return [*value]
+        return [*cast("Sequence[object]", value)]
     to_list = getattr(cls, "tolist", None) or getattr(cls, "to_list", None)
     return to_list(value) if to_list is not None and hasattr(cls, "__array__") else value
 

@@ -92,7 +92,7 @@ def has_fields(cls: object) -> TypeGuard[type[Any]]:
 def declared_fields(cls: type[Any]) -> Sequence[Any]:
     """The fields of an attrs class or a dataclass."""
     if attrs.has(cls):
-        return attrs.fields(cls)
+        return cast("Sequence[Any]", attrs.fields(cls))
     from dataclasses import fields  # deferred: slow to import
 
     return fields(cls)
