@@ -80,25 +80,19 @@ Integral.register(Int64)
 
 
 class Array:
-    """An array as numpy and pandas make them: it compares by element, and has no truth."""
-
-    __hash__ = None
+    """An array as numpy and pandas make them: it cannot be compared, and has no truth."""
 
     def __init__(self, *values):
         self.values = values
 
-    def __eq__(self, other):
-        return self
-
-    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
-
-    def __bool__(self):
+    def compare(self, *_):
         raise AssertionError("it was compared")
 
     def tolist(self):
         return [*self.values]
 
-    __array__ = tolist
+    __array__, __hash__, __bool__ = tolist, None, compare
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = compare
 
 
 ARRAY = Array(7, None)

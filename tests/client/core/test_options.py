@@ -135,12 +135,6 @@ def test_authorization_is_allowed_from_auth_only():
     refused("auth", check_headers, {"Host": "x"}, argument="auth")
 
 
-@each_case("headers", ["a: b", [("a", "b")], 7, {"a"}])
-def test_headers_other_than_a_mapping_are_refused(headers):
-    refused("headers", check_headers, headers)
-    refused("headers", resolved, headers=headers)
-
-
 def test_token_is_visible_ascii():
     for token in ("t", "abc.DEF-123_~+/=", "!" * 5000):
         assert check_token(token) == token
@@ -148,21 +142,6 @@ def test_token_is_visible_ascii():
         assert "canary" not in refused("token", check_token, token)
     for token in (7, None, b"canary"):
         assert "canary" not in refused("token", check_token, token)
-
-
-# Merging.
-
-
-@each_case(
-    ("argument", "value"),
-    [
-        *[("timeout", 0), ("max_retries", -1), ("retry", "fast"), ("retry", RetryPolicy)],
-        ("headers", {"host": "x"}),
-    ],
-)
-def test_merged_values_are_checked(argument, value):
-    refused(argument, resolved, **{argument: value})
-    refused(argument, resolved().merged, **{argument: value})
 
 
 # Conventions.

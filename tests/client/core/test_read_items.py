@@ -4,7 +4,7 @@ import dataclasses
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import attrs
 import pytest
@@ -150,7 +150,7 @@ def test_class_with_an_unreadable_field_raises_type_error(annotation):
 # Conversions, by choice.
 
 CEST = timezone(timedelta(hours=2))
-NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=CEST), datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOON = datetime(2026, 3, 1, 12, tzinfo=CEST)
 
 
 @each_case(
@@ -164,31 +164,24 @@ NOON, LATER = datetime(2026, 3, 1, 12, tzinfo=CEST), datetime(2026, 3, 1, 12, tz
         *[(datetime, 1772359200 * 1000**power, NOON) for power in range(3)],
         *[(datetime, "1772359200", NOON), (datetime | None, "20260301T12", NOON)],
         *[(date, value, date(2026, 3, 1)) for value in ("2026-03-01", "20260301", 1772359200)],
+        *[(cls, value, None) for cls in (int, datetime) for value in ("-", "soon", True, [1])],
+        *[(int, "7.5", None), (int, "true", None), (datetime, 10**400, None), (str, 7, None)],
     ],
 )
 def test_lenient_reads_what_services_often_send(cls, value, found):
-    got = read({"value": value}, with_field(cls), Lenient(zone=CEST)).value
+    row, lenient = with_field(cls), Lenient(zone=CEST)
+    if found is None and type(None) not in get_args(cls):
+        with pytest.raises(UnexpectedResponse):
+            read({"value": value}, row, lenient)
+        return
+    got = read({"value": value}, row, lenient).value
     assert (got, type(got)) == (found, type(found))
 
 
 def test_lenient_without_a_zone_leaves_times_without_one():
     row = with_field(datetime)
     assert read({"value": "2026-03-01 12:00"}, row, Lenient()).value == datetime(2026, 3, 1, 12)
-    assert read({"value": 1772366400}, row, Lenient()).value == LATER
-
-
-@each_case(
-    ("cls", "value", "problem"),
-    [
-        *[(int, value, "expected a whole number, got") for value in ("7.5", "seven", "true", True)],
-        *[(float, "-", "expected a number, got text"), (date, "soon", "Invalid isoformat")],
-        *[(datetime, value, "expected text, got") for value in (True, [1], 10**400)],
-        *[(int | float | None, "x", "expected a whole number"), (str, 7, "expected text")],
-    ],
-)
-def test_what_lenient_cannot_convert_is_a_misfit(cls, value, problem):
-    with pytest.raises(UnexpectedResponse, match=problem):
-        read({"value": value}, with_field(cls), Lenient())
+    assert read({"value": 1772359200}, row, Lenient()).value.tzinfo == UTC
 
 
 @attrs.frozen

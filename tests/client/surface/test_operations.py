@@ -25,7 +25,6 @@ from adclient import (
     AsyncPage,
     Diff,
     Draft,
-    InvalidRequest,
     Page,
 )
 from adclient._core.operations import OPERATIONS
@@ -112,26 +111,6 @@ async def test_call_sends_its_arguments_and_returns_a_draft_or_a_page(client_kin
     assert result.data[0].extra == {"spend": 12.5}
     assert result.next is None
     assert result.to_dict() == LISTING
-
-
-# More of them are in tests/client/core/test_request.py.
-@each_case(
-    ("name", "value"),
-    [
-        *(("account_id", value) for value in ("", None, 7, b"a", ["a"], True)),
-        *(("daily_budget", value) for value in ("120", True, float("nan"), 1j, [])),
-        *(("fields", value) for value in (dict, "text", ["a"], [("a", 1)], {"a": object()})),
-    ],
-)
-@sync_and_async
-async def test_argument_of_a_wrong_type_is_refused(client_kind, name, value) -> None:
-    service, row = Service(), ROWS[1]
-    async with client_kind.open(transport=service.transport) as client:
-        with pytest.raises(InvalidRequest, match=rf"{name}\b.*nothing was sent") as caught:
-            await wait(method_of(client, row.call)(**{**row.arguments, name: value}))
-    assert caught.value.argument == name
-    assert caught.value.operation == row.call
-    assert not caught.value.outcome_unknown
 
 
 # Signatures.

@@ -109,14 +109,12 @@ def test_argument_is_not_compared_before_its_type_is_known(function, given) -> N
             function(**{**given, name: ARRAY})
 
 
+@Real.register
 class Float32:
     """A number as numpy makes them: no float, with the digits that it shows."""
 
     def __str__(self) -> str:
         return "19.99"
-
-
-Real.register(Float32)
 
 
 def test_numbers_and_arrays_of_other_libraries_are_taken() -> None:
@@ -129,12 +127,8 @@ def test_numbers_and_arrays_of_other_libraries_are_taken() -> None:
     client.alpha.update_campaign_budget(**{**WRITE, "daily_budget": Float32()})
     assert len(client.gamma.list_ads(account_id="a").collect(limit=Int64(1))) == 1
     keywords, budget = (json.loads(request.content) for request in service.requests[:2])
-    shown = {"count": 2, "rows": [[1], [2]], "price": 19.99}
-    assert (keywords["keywords"], keywords["fields"]) == (["x", "y"], shown)
-    assert budget["daily_budget"] == 19.99
-    for value in (Fraction(1, 3), float("nan"), 10**400):
-        with pytest.raises((AdClientError, ValueError)):
-            client.with_options(timeout=value)
+    assert keywords["fields"] == {"count": 2, "rows": [[1], [2]], "price": 19.99}
+    assert (keywords["keywords"], budget["daily_budget"]) == (["x", "y"], 19.99)
     with pytest.raises(InvalidRequest, match="daily_budget must be a finite number"):
         client.alpha.update_campaign_budget(**{**WRITE, "daily_budget": Fraction(1, 3)})
     assert Policy(accounts=Array("a"), money={"x": Float32()}).accounts == ("a",)

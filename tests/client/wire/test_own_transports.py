@@ -11,7 +11,6 @@ from clients import (
     a_draft,
     a_page,
     close,
-    each_client_class,
     read,
     sync_and_async,
     wait,
@@ -72,14 +71,6 @@ async def test_http_client_is_used_without_its_settings_and_not_closed(client_ki
     assert str(written.url) == f"{BASE_URL}/v1/beta-ads/pause-beta-campaign"
     assert str(seen.url) == f"{BASE_URL}/v1/alpha-ads/explain-alpha-objectives?account_id=a"
     assert "x-theirs" not in written.headers
-
-
-@each_case("given", ["https://x", object(), ""])
-@each_case("argument", ["transport", "http_client"])
-@each_client_class
-def test_transport_or_http_client_of_a_wrong_type_is_refused(client_class, argument, given) -> None:
-    with pytest.raises(TypeError, match=argument):
-        client_class(BASE_URL, **{argument: given})
 
 
 @sync_and_async

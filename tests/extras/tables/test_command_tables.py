@@ -101,10 +101,8 @@ def test_account_whose_part_cannot_be_written_leaves_the_others() -> None:
 
 
 def test_values_are_converted_for_the_class_by_choice() -> None:
-    rows = [
-        {"id": "a", "limits": {"daily": "12.50"}, "changed": "2026-03-01 12:00"},
-        {"id": "b", "limits": {"daily": "-"}, "changed": 1772366400000},
-    ]
+    rows = [{"id": "a", "limits": {"daily": "12.50"}, "changed": "2026-03-01 12:00"}]
+    rows += [{"id": "b", "limits": {"daily": "-"}, "changed": 1772366400000}]
     account = FakeAccount("account_x", platform="beta", campaigns=rows)
     typed = [*READ, "-a", account.id, "--class", "budget_models:Row", "--parquet"]
     with FakeAdService(accounts=[account]).as_environment():
