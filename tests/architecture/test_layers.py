@@ -133,7 +133,9 @@ def test_core_and_most_of_the_doctor_do_no_io() -> None:
 
 
 IN_PROPERTIES = {f"adclient.testing.properties.{name}" for name in ("_check", "_strategies")}
-MADE_OF_ARROW = {f"adclient._tables.{name}" for name in ("arrays", "columns", "infer", "table")}
+MADE_OF_ARROW = {
+    f"adclient._tables.{name}" for name in ("arrays", "columns", "frames", "infer", "table")
+}
 # Whose signatures name types of these libraries.
 SIGNED_WITH_TABLES = {"adclient._tables.items", "adclient._async.tables", "adclient._sync.tables"}
 
