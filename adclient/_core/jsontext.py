@@ -226,14 +226,14 @@ def plain(value: object, name: str) -> object:
 def _plain(value: object, levels: int) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
-    if (number := as_number(value)) is not None:
-        return number
     if levels == 0:
         raise RecursionError
-    value = unboxed(value)
     if is_array(value):
         return [_plain(element, levels - 1) for element in value]
     if is_object(value):
         return {key: _plain(inner, levels - 1) for key, inner in value.items()}
-    fields = fields_of(value)
-    return value if fields is None else _plain(fields, levels)
+    if (number := as_number(value)) is not None:
+        return number
+    if (held := unboxed(value)) is value:
+        held = fields_of(value)
+    return value if held is None else _plain(held, levels)

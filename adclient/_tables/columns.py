@@ -29,7 +29,7 @@ def _checked_time(value: datetime) -> datetime:
 
 def _exact(value: Any) -> Decimal:
     """A number as a decimal: of a float, the digits that it prints."""
-    return Decimal(int(value) if isinstance(value, Integral) else str(value))
+    return value if isinstance(value, Decimal) else Decimal(str(value))
 
 
 # The type of each scalar, the classes of its values, and how these are prepared; a class before
