@@ -283,7 +283,7 @@ class Page(Result, Tabular[T], notebook.HTMLRepr):
 
         page = cast("Page[A]", self)
         data: Iterable[A] = page.data
-        if {*map(type, data)} != {cls}:  # or they are read already
+        if not data or any(type(item) is not cls for item in data):  # or they are read already
             operation = self._source.operation or "typed()"
             data = read_items(self._received_items(), cls, operation, convert)
         source = self._source.typed(cls, convert)

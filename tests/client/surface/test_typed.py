@@ -92,7 +92,7 @@ class OfAnUndecoratedBase(Undecorated):
 @each_case(
     ("cls", "problem"),
     [
-        *((cls, "attrs class or a dataclass") for cls in (dict, int, "Campaign", None)),
+        *((cls, "attrs class or a dataclass") for cls in (dict, int, "Campaign", None, [])),
         (Undecorated, "Undecorated has no decorator"),
         (OfADecoratedBase, "OfADecoratedBase has no decorator"),
         (OfAnUndecoratedBase, "Undecorated has no decorator"),
