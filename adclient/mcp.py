@@ -2,9 +2,11 @@
 
 import json
 import logging
+from functools import lru_cache
 from secrets import compare_digest
 from typing import Any
 
+from adclient._agents import results
 from adclient._agents.tools import STAGED, actor_of, call_tool, guard_of, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
@@ -37,8 +39,9 @@ _REFUSED = "send the token of this server, and not from a page in a browser"
 # Hints, for what a host shows or asks. No limit depends on them: those are the client's policy, and
 # what is not offered cannot be called. Texts in an ad account may come from anybody, so its world
 # is open. By default, a tool is not idempotent: a second call stages a second draft.
-_READ = types.ToolAnnotations(read_only_hint=True, open_world_hint=True)
-_WRITE = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
+_READ = {"read_only_hint": True, "open_world_hint": True}
+_WRITE = {"read_only_hint": False, "destructive_hint": False, "open_world_hint": True}
+_PROGRAMS = 16  # whose last page is kept
 
 # Addresses that only programs on this machine can connect to.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -141,11 +144,22 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
     if writes and (guard.ledger is None or guard.policy == Policy()):
         problem = "writes need a client with policy= that has a rule, and with ledger="
         raise ConfigurationError(problem, argument="writes")
-    reads = {STAGED, *(str(tool["name"]) for tool in tools(client))}
+    reads = {str(tool["name"]): results.schema("items", "object") for tool in tools(client)}
+    reads[STAGED] = results.schema("drafts", "object")
+
+    @lru_cache(_PROGRAMS)
+    def named(program: str) -> AsyncAdClient:
+        """The client, with the name of the program that calls if nothing else names an actor."""
+        return client if actor_of(client) else client.with_options(actor=program or "unnamed")
+
     offered = list[types.Tool]()
-    for tool in tools(_named(client, None), writes=writes):
-        hints = _READ if tool["name"] in reads else _WRITE
-        offered.append(types.Tool.model_validate({**tool, "annotations": hints}))
+    for tool in tools(named(""), writes=writes):
+        name = str(tool["name"])
+        title = "Stage: " * (name not in reads) + name.replace("_", " ").capitalize()
+        hints = {**(_READ if name in reads else _WRITE), "title": title}
+        output = reads.get(name) or results.schema("diff", "string")
+        shown = {**tool, "title": title, "annotations": hints, "output_schema": output}
+        offered.append(types.Tool.model_validate(shown))
 
     async def list_tools(*_: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offered)
@@ -153,7 +167,8 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
     async def call(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        caller = _named(client, context.session.client_params)
+        program = context.session.client_params
+        caller = named("" if program is None else short(program.client_info.name).strip())
         try:
             result = await call_tool(caller, params.name, params.arguments or {}, writes=writes)
         except Exception as error:  # of the caller's own functions; its text may hold a secret
@@ -174,9 +189,3 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
         on_list_tools=list_tools,
         on_call_tool=call,
     )
-
-
-def _named(client: AsyncAdClient, program: types.InitializeRequestParams | None) -> AsyncAdClient:
-    """The client, with the name of the program that calls if nothing else names an actor."""
-    name = "" if program is None else short(program.client_info.name).strip()
-    return client if actor_of(client) else client.with_options(actor=name or "unnamed")

@@ -16,6 +16,7 @@ from adclient._values.json_values import (
     copied_fields,
     walks,
 )
+from adclient._values.to_json import ToJSON
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""
@@ -86,7 +87,7 @@ class Result:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Diff(notebook.HTMLRepr):
+class Diff(ToJSON, notebook.HTMLRepr):
     """The change that a draft would make: one field, before and after.
 
     `str(diff)` has a line for each value inside that changes, at most 20.
@@ -103,7 +104,7 @@ class Diff(notebook.HTMLRepr):
         >>> diff.change, diff.percent
         (20, 20.0)
         >>> print(diff)
-        daily_budget: 100 → 120
+        daily_budget: 100 -> 120
         >>> diff.to_dict()
         {'field': 'daily_budget', 'before': 100, 'after': 120}
     """
@@ -149,7 +150,7 @@ class Diff(notebook.HTMLRepr):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Result, notebook.HTMLRepr):
+class Draft(Result, ToJSON, notebook.HTMLRepr):
     """A change that was staged and waits for approval by a human: what every write returns.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -172,7 +173,7 @@ class Draft(Result, notebook.HTMLRepr):
         >>> draft.status, draft.requires
         ('pending_approval', 'human_two_step_approve')
         >>> print(draft.diff)
-        daily_budget: 100 → 120
+        daily_budget: 100 -> 120
         >>> draft.to_dict()["diff"]
         {'field': 'daily_budget', 'before': 100, 'after': 120}
     """

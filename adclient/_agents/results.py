@@ -85,6 +85,16 @@ class Position:
         return None
 
 
+def schema(name: str, element: str) -> Object:
+    """The schema of a tool's results, errors included: some programs check those as well."""
+    text: Object = {"type": "string"}
+    array: Object = {"type": "array", "items": {"type": element}}
+    parts: Object = {"type": "object", "properties": {name: array, "draft_id": text}}
+    shown: Object = {"summary": text, "error": text, "next": text, "untrusted": parts}
+    shown["outcome_unknown"] = {"type": "boolean"}
+    return {"type": "object", "properties": shown, "required": ["summary"]}
+
+
 def of_draft(draft: Draft, over_limit: str | None) -> Object:
     """A draft, and how it exceeds a limit of the policy, if it does."""
     if over_limit is not None:
@@ -113,8 +123,10 @@ def of_draft(draft: Draft, over_limit: str | None) -> Object:
     return {"summary": summary, "untrusted": shown}
 
 
-def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[str]) -> Object:
-    """Some rows of a page with some columns, and where to continue."""
+def of_page(
+    page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[str], age: int | None = None
+) -> Object:
+    """Some rows of a page with some columns, and where to continue; its age if it was kept."""
     end = start.row + _ROWS
     rows = [item.to_dict() for item in page.data[start.row : end]]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -132,7 +144,8 @@ def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[
     else:
         more = "for more, call again with `next` as `cursor`"
         result["next"] = text
-    return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}; {more}.", **result}
+    known = "" if age is None else f", as read {age} s ago"
+    return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}{known}; {more}.", **result}
 
 
 def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Object:

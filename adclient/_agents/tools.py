@@ -1,14 +1,17 @@
 """The operations as tools for models: plain dictionaries, which any framework takes."""
 
-import inspect
-import re
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from copy import copy
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
+from inspect import isawaitable
 from itertools import chain
+from math import ceil
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
+from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 
@@ -47,6 +50,10 @@ _OF_READS: dict[str, Object] = {
 _SHARED: dict[str, ParameterType] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _ZERO, _ANY = Decimal(0), Decimal("Infinity")  # amounts
 _OF_WRITES = "Nothing changes until a human approves it."
+# The page that the tools of a client read last, for its other rows and columns: its call, when it
+# was read, and what was shown of it, as whoever asks for that again wants news.
+_KEPT = WeakKeyDictionary[object, tuple[object, float, Any, set[object]]]()
+_KEPT_FOR, _KEPT_ITEMS = 60, 20_000  # seconds, and how many items it may have
 STAGED = "list_staged_drafts"
 _ABOUT_STAGED = "List the drafts that {} staged. Whether one was approved is not known here."
 
@@ -95,7 +102,7 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
     patterns = {*chain(*(("*",) if own.operations is None else own.operations for own in each))}
     allowed, known = _keys_of(each), dict[str, JSON]()
     described = [
-        _described(operation, attrgetter(operation.full_name)(client), policy, allowed, known)
+        _described(operation, policy, allowed, known)
         for operation in OPERATIONS
         if (writes or not operation.is_write)
         and any(fnmatchcase(operation.full_name, pattern) for pattern in patterns)
@@ -144,7 +151,7 @@ def call_tool(
         >>> result["summary"]
         'Staged, waiting for approval. Nothing has changed; a human decides.'
         >>> result["untrusted"]["diff"]
-        ['status: ENABLED → PAUSED']
+        ['status: ENABLED -> PAUSED']
     """
     if hasattr(client, "aclose"):
         return _call_async(client, name, arguments, writes)
@@ -158,7 +165,8 @@ def call_tool(
 async def _call_async(client: object, name: str, arguments: object, writes: bool) -> Object:
     try:
         call, show = _prepared(client, name, arguments, writes)
-        return show(await call())
+        value = call()
+        return show(await value if isawaitable(value) else value)
     except AdClientError as error:
         return results.of_error(error)
 
@@ -194,8 +202,13 @@ def _prepared(
         problem = f"is not one of {', '.join(arguments)}"
         raise _refused(operation.full_name, short(unknown), problem)
     arguments |= {str(key): value for key, value in given.items() if value is not None}
-    method: Callable[..., Any] = attrgetter(operation.full_name)(client)
+    for each in operation.parameters:
+        if each.type in ("id", "text", "texts"):
+            value = arguments[each.name]
+            arguments[each.name] = [*map(_as_text, value)] if is_array(value) else _as_text(value)
     if operation.is_write:
+        method: Callable[..., Any] = attrgetter(operation.full_name)(client)
+        _KEPT.pop(client, None)
         # Before the call, as an error behind it would lose the draft.
         sent = arguments_of(validated(operation, arguments))
 
@@ -204,6 +217,14 @@ def _prepared(
             return results.of_draft(draft, excess)
 
         return partial(method, **arguments), show
+    return _prepared_read(client, operation, arguments)
+
+
+def _prepared_read(
+    client: object, operation: Operation[Result], arguments: dict[str, Any]
+) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
+    """The call of a read, or the kept page instead of it, and what shows the page."""
+    method: Callable[..., Any] = attrgetter(operation.full_name)(client)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -211,8 +232,39 @@ def _prepared(
     start = results.Position() if cursor is None else results.Position.read(cursor)
     if start is None:
         raise _refused(operation.full_name, "cursor", "must be the `next` of an earlier result")
-    call = partial(method, **arguments, cursor=start.cursor)
-    return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
+    wanted, request = [str(each) for each in columns], validated(operation, arguments, start.cursor)
+    key, view = (operation, request.encoded, repr(start.cursor)), (start.row, *wanted)
+    engine = attrgetter("_engine")(client)
+    now: float = engine.clock.wall_time()
+    known, at, kept, shown = _KEPT.get(client, (None, 0.0, None, set()))
+    if known == key and 0 <= now - at <= _KEPT_FOR and view not in shown:
+        engine.check_open()
+        shown.add(view)
+        age = ceil(now - at)
+        return lambda: kept, partial(results.of_page, start=start, wanted=wanted, age=age)
+
+    def show_page(page: Any) -> Object:
+        if len(page.data) <= _KEPT_ITEMS and _has_one_caller(engine):
+            _KEPT[client] = key, now, copy(page), {view}  # a copy has no client, which would stay
+        return results.of_page(page, start, wanted)
+
+    return partial(method, **arguments, cursor=start.cursor), show_page
+
+
+def _as_text(value: object) -> object:
+    """A whole number as text, as models may send an id or a keyword; anything else unchanged."""
+    if type(value) is int or (type(value) is float and value.is_integer() and abs(value) < 2**53):
+        with suppress(ValueError):  # it has too many digits
+            return str(int(value))
+    return value
+
+
+def _has_one_caller(engine: Any) -> bool:
+    """Check that no function of the user's can give each call the credentials of another user."""
+    function = engine.credentials.auth or engine.credentials.token
+    is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
+    keeps_token = engine.tokens is not None and not engine.tokens._cache.is_plain
+    return (is_ours or keeps_token) and getattr(engine.sender, "client", None) is None
 
 
 def _ledger_to_list(client: object, writes: bool) -> SQLLedger | None:
@@ -240,23 +292,17 @@ def _keys_of(policies: list[Policy]) -> dict[str, Decimal]:
 
 
 def _described(
-    operation: Operation[Result],
-    call: object,
-    policy: Policy,
-    allowed: dict[str, Decimal],
-    known: Object,
+    operation: Operation[Result], policy: Policy, allowed: dict[str, Decimal], known: Object
 ) -> Object:
     """A tool; `known` has a short schema for each parameter that an earlier tool describes."""
-    name, doc = operation.full_name.replace(".", "_"), inspect.getdoc(call) or ""
+    name = operation.full_name.replace(".", "_")
     # A single account is not asked for; it is the first parameter.
     parameters = operation.parameters[1 if len(policy.accounts or ()) == 1 else 0 :]
-    # Only the first clause about each argument: the rest is for people who write Python.
-    about = dict(re.findall(r"^    (\w+): ((?:.|\n {6})+?)[.;:](?:\s|\Z)", doc, re.MULTILINE))
     properties = dict[str, Object]()
     for each in parameters:
         schema = properties[each.name] = dict(_TYPES[each.type])
-        if each.type != "id" and each.name in about:  # the name of an id explains it
-            schema["description"] = " ".join(about[each.name].replace("`", "").split())
+        if each.about:
+            schema["description"] = each.about
         if each.name == "account_id" and policy.accounts is not None:
             schema["enum"] = list(policy.accounts)
         if each.type == "number" and (most := allowed.get(each.name, _ANY)) != _ANY:
@@ -271,7 +317,7 @@ def _described(
     if policy.accounts is not None:
         known.setdefault("account_id", {**_TYPES["id"], "description": f"As in {name}"})
     required: list[JSON] = [each.name for each in parameters if each.required]
-    text = doc.partition("\n")[0] + f" {_OF_WRITES}" * operation.is_write
+    text = operation.about + f" {_OF_WRITES}" * operation.is_write
     return _tool(name, text, shown, required)
 
 

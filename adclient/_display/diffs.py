@@ -62,7 +62,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         row, subject = self.row, self.subject and f" ({short(self.subject)})"
-        return f"{row.name}{subject}: {row.before} → {row.after}"
+        return f"{row.name}{subject}: {row.before} -> {row.after}"
 
 
 def differences_of(diff: "Diff") -> Iterator[Difference]:

@@ -187,7 +187,7 @@ def excess_of(
             assert was is not None
             assert will is not None
             if not _is_within(limit, was, will):
-                return f"{short(key)}: {short(was)} → {short(will)}, {allowed}"
+                return f"{short(key)}: {short(was)} -> {short(will)}, {allowed}"
     return None
 
 

@@ -18,6 +18,7 @@ from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.items import as_json
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
+from adclient._values.to_json import ToJSON
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result
 
@@ -119,7 +120,7 @@ class Source(Generic[T]):
 
 @public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Tabular[T], notebook.HTMLRepr):
+class Page(Result, Tabular[T], ToJSON, notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and

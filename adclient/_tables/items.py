@@ -4,6 +4,7 @@ A class of the caller determines its table. Otherwise the type of a column depen
 values, never on the first rows only.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -20,7 +21,9 @@ from typing import (
 from adclient._display import notebook
 from adclient._display.extras import needs
 from adclient._display.signatures import deferred, public_in, unquote
+from adclient._values.items import as_json
 from adclient._values.json_values import walks
+from adclient._values.to_json import json_of
 from adclient.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -145,6 +148,25 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             return records
         return [{ACCOUNT: self._account_id, **each} for each in records]
 
+    @walks
+    def to_json(self) -> str:
+        """Convert the items to JSON text, in which each number has all its digits.
+
+        Returns:
+            A list of what `to_records` returns, as JSON in one line; times are texts.
+
+        Raises:
+            ValueError: An item has a value of yours that is not JSON, such as NaN.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> page = client.alpha.explain_objectives(account_id="account_a91f")
+            >>> page.data[:1].to_json()[:55]
+            '[{"id":"objective_awareness","name":"AWARENESS","status'
+        """
+        return json_of(self, as_json(self.to_records()))
+
     def to_arrow(self, *, flat: bool = False) -> pyarrow.Table:
         """Convert the items to an Arrow table.
 
@@ -243,8 +265,48 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     def __iter__(self) -> Iterator[T_co]:
         return iter(self._items)
 
+    def __reversed__(self) -> Iterator[T_co]:
+        return reversed(self._items)
+
     def __contains__(self, item: object) -> bool:
         return item in self._items
+
+    def count(self, item: object, /) -> int:
+        """Count the items that are equal to a value.
+
+        Args:
+            item: The value.
+
+        Returns:
+            How many items equal it.
+
+        Examples:
+            >>> from adclient import Items
+            >>> Items(["a", "b", "a"]).count("a")
+            2
+        """
+        return self._items.count(item)
+
+    def index(self, item: object, start: int = 0, stop: int = sys.maxsize, /) -> int:
+        """Find the first item that is equal to a value.
+
+        Args:
+            item: The value.
+            start: The place of the first item to compare.
+            stop: The place behind the last item to compare.
+
+        Returns:
+            The place of the item.
+
+        Raises:
+            ValueError: No item equals it.
+
+        Examples:
+            >>> from adclient import Items
+            >>> Items(["a", "b", "a"]).index("a", 1)
+            2
+        """
+        return self._items.index(item, start, stop)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> T_co: ...
@@ -268,6 +330,9 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
 
     def __hash__(self) -> int:
         return hash(self._items)
+
+    def __getstate__(self) -> object:
+        return object.__getstate__(self)  # pickle's old protocols refuse slots without this method
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistakes themselves)
 

@@ -8,9 +8,10 @@ from typing import cast
 
 from adclient._display import notebook
 from adclient._values.json_values import JSON, fields_of, is_array, is_object
+from adclient._values.to_json import ToJSON
 
 
-class ItemBase(notebook.HTMLRepr):
+class ItemBase(ToJSON, notebook.HTMLRepr):
     """The base of items: what they have beside their fields."""
 
     __slots__ = ()
@@ -18,6 +19,9 @@ class ItemBase(notebook.HTMLRepr):
     @abstractmethod
     def to_dict(self) -> dict[str, JSON]:
         """The item as JSON."""
+
+    def __getstate__(self) -> object:
+        return object.__getstate__(self)  # pickle's old protocols refuse slots without this method
 
     # The state that attrs gives to a class with slots would lack the fields of a subclass without.
     def __setstate__(self, state: tuple[Mapping[str, object] | None, Mapping[str, object]]) -> None:

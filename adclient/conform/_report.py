@@ -6,6 +6,7 @@ from textwrap import fill
 import attrs
 
 from adclient._core.operations import READS
+from adclient._values.to_json import ToJSON
 from adclient.conform._checks import ConformCheck, ConformResult, Verdict
 from adclient.models import JSON
 
@@ -15,7 +16,7 @@ _VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
 
 
 @attrs.frozen(kw_only=True)
-class ConformReport:
+class ConformReport(ToJSON):
     """What the checks of a service found; `print` shows all but what passed.
 
     `report[check]` is the result of a check.

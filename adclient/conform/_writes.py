@@ -127,7 +127,8 @@ def _check_refusals(
     run: Run, operation: Operation[Result], arguments: Arguments
 ) -> Iterator[Found]:
     """Check that what the interface does not allow stages no draft."""
-    by_get = attrs.evolve(operation, method="GET", result=LIST_BETA_CAMPAIGNS.result)
+    endpoint, result = f"GET {operation.path}", LIST_BETA_CAMPAIGNS.result
+    by_get = attrs.evolve(operation, endpoint=endpoint, result=result)
     received = run.ask(by_get, arguments)
     yield refusal("by GET", received, is_wrong="draft_id" in received.fields)
     for parameter in operation.parameters:

@@ -38,11 +38,11 @@ def _settings(old: Service, new: Service) -> Iterator[str]:
                 changed.setdefault((name, before, after), []).append(read)
     for (name, before, after), reads in changed.items():
         where = f" ({', '.join(reads)})" * (len(reads) < len(new.listings))
-        yield f"{name}: {before} → {after}{where}"
+        yield f"{name}: {before} -> {after}{where}"
     name = "request_id_headers"
     before, after = _text(old.conventions, name), _text(new.conventions, name)
     if before != after and name in new.certainty:
-        yield f"{name}: {before} → {after}"
+        yield f"{name}: {before} -> {after}"
 
 
 def _text(conventions: Conventions, name: str) -> str:
@@ -61,12 +61,12 @@ def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[s
             else cause in one.statuses.keys() & other.statuses
         )
         if is_known and before != after:
-            yield f"{cause}/status: {before} → {after}"
+            yield f"{cause}/status: {before} -> {after}"
     # Another cause may have another body.
     is_same_cause = ("unknown_account" in one.statuses) == ("unknown_account" in other.statuses)
     if old.errors is not None and new.errors is not None and is_same_cause:
         if one.content_type != other.content_type:
-            yield f"errors/content type: {one.content_type} → {other.content_type}"
+            yield f"errors/content type: {one.content_type} -> {other.content_type}"
         yield from _shapes("errors/", _outline(one.body), _outline(other.body))
 
 
@@ -86,7 +86,7 @@ def _listing(read: str, old: Listing, new: Listing) -> Iterator[str]:
             *((n, getattr(old.next, n), getattr(new.next, n)) for n in _OF_NEXT),
         ):
             if one != other:
-                yield f"{read} next/{name}: {one} → {other}"
+                yield f"{read} next/{name}: {one} -> {other}"
     if old.count and new.count:
         yield from _shapes(f"{read} item/", old.item, new.item)
     yield from _shapes(f"{read} page/", old.page, new.page)
@@ -99,10 +99,10 @@ def _shapes(path: str, old: Shapes, new: Shapes) -> Iterator[str]:
         before, after = old.get(name), new.get(name)
         if before is None or after is None:
             if before is None or not before.is_optional:
-                yield f"{path}{name}: {_types(before)} → {_types(after)}"
+                yield f"{path}{name}: {_types(before)} -> {_types(after)}"
             continue
         if _kinds(after) - _kinds(before):
-            yield f"{path}{name}: {_types(before)} → {_types(after)}"
+            yield f"{path}{name}: {_types(before)} -> {_types(after)}"
         if before.properties and after.properties:  # an empty object has no fields to compare
             yield from _shapes(f"{path}{name}.", before.properties, after.properties)
 

@@ -10,6 +10,7 @@ import attrs
 from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient._service.writing import text_of
+from adclient._values.to_json import ToJSON
 from adclient.conventions import Conventions
 from adclient.doctor._changes import changes_of
 from adclient.doctor._finding import Finding
@@ -22,7 +23,7 @@ _COLUMNS = 100
 
 
 @attrs.frozen(kw_only=True)
-class Report:
+class Report(ToJSON):
     """What the doctor found out about a service; `print` shows it on one screen.
 
     Attributes:

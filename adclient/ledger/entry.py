@@ -11,6 +11,7 @@ import attrs
 from adclient._display import diffs, notebook
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied
+from adclient._values.to_json import ToJSON
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
@@ -23,7 +24,7 @@ DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=mat
 
 @public_in("adclient.ledger")
 @attrs.frozen(kw_only=True, repr=False)
-class Entry(notebook.HTMLRepr):
+class Entry(ToJSON, notebook.HTMLRepr):
     """One write in a ledger, from its admission to its end.
 
     Attributes:

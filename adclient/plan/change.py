@@ -20,6 +20,7 @@ from adclient._display.notebook import in_full, short
 from adclient._display.signatures import public_in
 from adclient._limits import rules
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
+from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
@@ -35,7 +36,7 @@ _WRITES = {
 
 @public_in("adclient.plan")
 @attrs.frozen(kw_only=True)
-class PlannedChange:
+class PlannedChange(ToJSON):
     """One change of a plan.
 
     Attributes:

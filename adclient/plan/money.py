@@ -41,7 +41,7 @@ class MoneySum:
         >>> policy = Policy(money={"daily_budget": 500})
         >>> report = Plan.of("2026-w47", [budget]).check(policy)
         >>> print(report.money[0])
-        account_a91f: daily_budget 100 → 120 (sum of 1)
+        account_a91f: daily_budget 100 -> 120 (sum of 1)
     """
 
     account_id: str
@@ -53,7 +53,7 @@ class MoneySum:
     def __str__(self) -> str:
         before = "?" if self.before is None else short(self.before)
         what = f"{short(self.account_id)}: {short(self.key)}"
-        return f"{what} {before} → {short(self.after)} (sum of {self.changes})"
+        return f"{what} {before} -> {short(self.after)} (sum of {self.changes})"
 
 
 def sums_of(

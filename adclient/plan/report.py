@@ -13,6 +13,7 @@ from adclient._display import diffs, notebook
 from adclient._display.notebook import ROWS, WHOLE, more, short
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
+from adclient._values.to_json import ToJSON
 from adclient.models import Diff
 from adclient.plan.money import MoneySum
 
@@ -49,7 +50,7 @@ FORMAT_VERSION: Final = "1.0"
 
 _LONGEST = 65_536  # characters of a comment on GitHub
 _HEAD = """\
-| # | verdict | missing | call | account and target | before → after | draft | reason | why |
+| # | verdict | missing | call | account and target | before -> after | draft | reason | why |
 |--:|---|---|---|---|---|---|---|---|"""
 _CLOSING = "- nothing is changed until a human approves a draft, in two steps"
 
@@ -106,7 +107,7 @@ class ChangeReport:
 
 @public_in("adclient.plan")
 @attrs.frozen(kw_only=True, repr=False)
-class PlanReport(notebook.HTMLRepr):
+class PlanReport(ToJSON, notebook.HTMLRepr):
     """The report on a plan that was checked or staged; `print` shows it.
 
     Attributes:

@@ -1,7 +1,5 @@
 """The behaviour of the fake service where its interface leaves it open."""
 
-import json
-from importlib.resources import files
 from math import inf
 from typing import Literal, get_args
 
@@ -12,6 +10,7 @@ from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Servic
 from adclient._values.arguments import as_float, is_choice
 from adclient.conventions import Conventions, is_free_header, is_page_size
 from adclient.options import check_count, check_timeout, check_type
+from adclient.testing._data import load
 
 ErrorStyle = Literal[
     "error_object",
@@ -28,7 +27,7 @@ ErrorStyle = Literal[
 NextStyle = Literal["text", "number", "url", "absolute_url", "object", "none"]
 ReadPlace = Literal["query", "body", "either"]
 
-_SHAPES = json.loads(files("adclient.testing._http").joinpath("shapes.json").read_text("utf-8"))
+_SHAPES = load("_http/shapes.json")
 ERROR_SHAPES = {style: ErrorShape(**shape) for style, shape in _SHAPES["errors"].items()}
 _NEXT = {name: Next(**form) for name, form in _SHAPES["continuations"].items()}
 

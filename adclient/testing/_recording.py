@@ -97,5 +97,5 @@ def report(requests: Sequence[RecordedRequest]) -> str:
         body = request.json
         parameters = {**request.query, **(body if isinstance(body, dict) else {})}
         shown = " ".join(f"{short(name)}={short(value)}" for name, value in parameters.items())
-        lines.append(one_line(f"{request.method} {request.path} → {status} {shown}", _MAX_LINE))
+        lines.append(one_line(f"{request.method} {request.path} -> {status} {shown}", _MAX_LINE))
     return "\n".join(lines or ["none"])

@@ -132,7 +132,7 @@ def follow_the_tutorial(page: Page, url: str, chromium: webdriver.Chrome) -> Non
     page.until_state_is("No draft is staged yet.")
     outputs = [page.run_as_expected(example, seconds=120) for example in page.examples[:4]]
     assert outputs[0].startswith("campaign_57a7 ENABLED")
-    assert outputs[3] == "draft_35ea pending_approval\nstatus: ENABLED → PAUSED"
+    assert outputs[3] == "draft_35ea pending_approval\nstatus: ENABLED -> PAUSED"
     assert page.run_as_expected(page.examples[4]) == "ENABLED"
     page.until_state_is("draft_35ea: pending_approval")
     assert page.run(page.examples[5]) == "ENABLED"

@@ -53,6 +53,7 @@ LAYERS = {
     | {"_command", "_core", "_http", "_service", "_tables", "__init__", "conform", "doctor"}
     | {"ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
+    "_pyinstaller": set(),
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__", "plan"},
 }
 
@@ -98,6 +99,8 @@ def ours(names: set[str]) -> set[str]:
 
 
 def layer_of(module: str) -> str:
+    if module == "adclient._core.jsontext":  # of which the results know how to be JSON
+        return "_values"
     return module.split(".")[1] if "." in module else "__init__"
 
 

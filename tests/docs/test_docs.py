@@ -30,7 +30,7 @@ def test_readme_has_two_one_line_commands() -> None:
 SHOWN = {
     "quickstart.py": (
         "daily_budget: ",
-        "status: ENABLED → PAUSED",
+        "status: ENABLED -> PAUSED",
         "pending_approval, requires human_two_step_approve",
         "126 ads on all pages",
         "async: 2 drafts staged at once",

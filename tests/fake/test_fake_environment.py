@@ -2,13 +2,17 @@
 
 import asyncio
 import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
 
 import httpx
 import pytest
 from cases import each_case
 from fake_helpers import CLIENT_KINDS
 
-from adclient import AdClient, AsyncAdClient, ConfigurationError
+from adclient import AdClient, AsyncAdClient, ConfigurationError, _pyinstaller
 from adclient.errors import AdClientError
 from adclient.testing import FakeAdService, Fault
 
@@ -75,3 +79,18 @@ def test_address_of_the_fake_is_refused_elsewhere_with_a_hint(client_kind, addre
     with pytest.raises(ConfigurationError, match=r"no real address; use fake\.client") as caught:
         made(client_kind, address)
     assert caught.value.argument == "base_url"
+
+
+def test_files_are_read_without_open_and_packed_by_pyinstaller() -> None:
+    program = (
+        "import builtins, io, pathlib, adclient.pytest_plugin\n"
+        "builtins.open = io.open = pathlib.Path.open = None  # such as under pyfakefs\n"
+        "from adclient.testing import FakeAdService\n"
+        "FakeAdService().client().gamma.search_targeting(account_id='account_c3d8')"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    [folder] = _pyinstaller.hook_dirs()
+    packed = runpy.run_path(f"{folder}/hook-adclient.py")["datas"]
+    places = {Path(path).name: Path(place).as_posix() for path, place in packed}
+    assert places["errors.json"] == "adclient/testing/_http"
+    assert {Path(name).suffix for name in places} == {".css", ".html", ".js", ".json", ".svg"}

@@ -99,7 +99,7 @@ def test_reprs_are_short(fake):
     fake.faults.add(Fault.refused())
     shown = "<Faults, 1 to come> <FakeClock 2026-03-02 09:00:00 UTC> <Dashboard, 1 waiting>"
     assert f"{fake.faults!r} {fake.clock!r} {fake.dashboard!r}" == shown
-    assert repr(fake.drafts[0]).endswith("ENABLED → PAUSED>, pending_approval>")
+    assert repr(fake.drafts[0]).endswith("ENABLED -> PAUSED>, pending_approval>")
 
 
 def test_history_keeps_only_the_latest():

@@ -145,13 +145,13 @@ def test_report_of_a_failure_shows_the_last_20_requests(project):
         [
             TITLE,
             "… 30 earlier",
-            "GET */list-beta-campaigns → no response account_id=account_b204",
-            "GET */list-beta-campaigns → 200 account_id=account_b204 cursor=*",
-            "POST */update-alpha-creative → 201 account_id=account_a91f *headline*…",
+            "GET */list-beta-campaigns -> no response account_id=account_b204",
+            "GET */list-beta-campaigns -> 200 account_id=account_b204 cursor=*",
+            "POST */update-alpha-creative -> 201 account_id=account_a91f *headline*…",
         ]
     )
     shown = result.stdout.str().partition("Requests to the fake ad service")[2]
-    assert shown.count(" → ") == 20
+    assert shown.count(" -> ") == 20
     assert "s3cret" not in shown
     assert "authorization" not in shown.lower()
     assert all(len(line) <= 300 for line in shown.splitlines())

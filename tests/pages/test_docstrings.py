@@ -170,11 +170,15 @@ def test_class_documents_its_constructor_and_its_attributes(cls) -> None:
 def test_method_names_its_endpoint(operation) -> None:
     for client in CLIENTS:
         namespace, name = operation.full_name.split(".")
-        doc = inspect.getdoc(getattr(getattr(client, namespace), name))
-        assert f"Sends `{operation.method} {operation.path}`" in " ".join(doc.split())
+        doc = " ".join(inspect.getdoc(getattr(getattr(client, namespace), name)).split())
+        assert f"Sends `{operation.method} {operation.path}`" in doc
         if operation.result is Draft:
             assert doc.startswith("Stage ")
-            assert "waits for approval; nothing is changed" in " ".join(doc.split())
+            assert "waits for approval; nothing is changed" in doc
+        # What models are told.
+        assert doc.startswith(operation.about)
+        for parameter in operation.parameters:
+            assert f" {parameter.name}: {parameter.about}" in doc.replace("`", "")
 
 
 def examples_in(*documented: object) -> str:

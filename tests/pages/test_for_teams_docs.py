@@ -215,7 +215,7 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     assert "\n4 staged.\n" in report
     for draft in fake.drafts:
         assert f"| `{draft.draft_id}` |" in report
-    assert "`daily_budget: 100 → 120`" in report
+    assert "`daily_budget: 100 -> 120`" in report
     assert run(repository, host, "stage", before)[0] == 0
     report = repository.read("report.md")
     assert "\n4 already staged.\n" in report

@@ -64,7 +64,7 @@ def test_bot_neither_repeats_nor_approves(tmp_path: Path, monkeypatch: pytest.Mo
     drafts = [draft.draft_id for draft in fake.drafts]
     assert len(drafts) == 2
     assert chat[2].startswith(
-        f"{drafts[1]} is staged for campaign_cb1a, status: ENABLED → PAUSED\n"
+        f"{drafts[1]} is staged for campaign_cb1a, status: ENABLED -> PAUSED\n"
     )
     for text in (f"approve {drafts[1]}", f"APPROVE {drafts[1]}", f"reject {drafts[1]}"):
         bot.hear("kim", text)
@@ -86,9 +86,9 @@ def test_names_cannot_mention_people_in_slack() -> None:
     slack = defined(CODE[-1]).Slack("https://hooks.example.com/services/1")
     with respx.mock as mocked:
         sent = mocked.post("https://hooks.example.com/services/1")
-        slack.post('<!channel> & "R&D": ENABLED → PAUSED')
+        slack.post('<!channel> & "R&D": ENABLED -> PAUSED')
         assert json.loads(sent.calls.last.request.content) == {
-            "text": '&lt;!channel&gt; &amp; "R&amp;D": ENABLED → PAUSED'
+            "text": '&lt;!channel&gt; &amp; "R&amp;D": ENABLED -&gt; PAUSED'
         }
         sent.respond(500)
         with pytest.raises(httpx.HTTPStatusError):

@@ -346,7 +346,7 @@ def test_arguments_are_equal_by_value(ledger) -> None:
 
 
 def test_draft_over_a_limit_blocks_its_account_until_it_is_settled(ledger) -> None:
-    entry = stage(ledger, over_limit="100 → 200")
+    entry = stage(ledger, over_limit="100 -> 200")
     stage(ledger, 2, account_id="b")
     assert asked(ledger).over_limit == "draft_1"
     assert asked(ledger, account_id="b").over_limit is None
@@ -503,7 +503,7 @@ def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
 def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
     for number in range(3):
         end(ledger, admit(ledger, number), "unknown", draft_id="draft_from_the_response")
-    over = stage(ledger, 3, over_limit="100 → 200")
+    over = stage(ledger, 3, over_limit="100 -> 200")
     head, drafts = ledger.verify(), {"entry_0": "draft_7", "entry_1": None, "entry_3": None}
     for wrong in ({"entry_9": None}, {"entry_3": "draft_9"}):
         with pytest.raises(LedgerError, match=r"it has no entry entry_9|draft of entry entry_3 is"):

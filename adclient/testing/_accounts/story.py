@@ -1,25 +1,25 @@
 """The accounts of the story, from data files: their figures follow from the seed and the clock."""
 
-import json
-from functools import cache, lru_cache, partial
-from importlib.resources import files
+from functools import lru_cache, partial
 from typing import Any
 
 from adclient.testing._accounts.account import FakeAccount, build_account
 from adclient.testing._accounts.metrics import Delivery, Figures
 from adclient.testing._accounts.state import Account, unique_id
+from adclient.testing._data import load
 from adclient.testing._reads.computed import objectives, targeting_options, with_figures
 from adclient.testing._reads.findings import fatigue, wasted_spend
 
-_DATA = files("adclient.testing._accounts").joinpath("data")
-STORY = {path.name.removesuffix(".json") for path in _DATA.joinpath("accounts").iterdir()}
+_IDS = "5a5a 5a5b a5d2 a91f b204 b7e0 c3d8 c95a d118 d4c4 d7f2 e000 f403"
+STORY = {f"account_{each}" for each in _IDS.split()}
+_DATA = "_accounts/data"
 
 
 # Most test suites make a new fake for each test, with the same seed.
 @lru_cache(maxsize=100)
 def story_account(account_id: str, seed: str) -> Account:
     """An account of the story, to be copied."""
-    data = dict(_load(f"accounts/{account_id}"))
+    data = dict(load(f"{_DATA}/accounts/{account_id}.json"))
     rows, shares = data.pop("entities"), data.pop("waste", ())
     deliveries: dict[str, Delivery] = {}
     ids: list[str] = []
@@ -43,14 +43,10 @@ def story_account(account_id: str, seed: str) -> Account:
         "beta.list_campaigns": partial(with_figures, figures, "campaign"),
         "gamma.list_ads": partial(with_figures, figures, "ad"),
         "beta.detect_creative_fatigue": partial(fatigue, figures),
-        "gamma.search_targeting": partial(targeting_options, _load("targeting_options")),
-        "alpha.explain_objectives": partial(objectives, _load("objectives")),
+        "gamma.search_targeting": partial(
+            targeting_options, load(f"{_DATA}/targeting_options.json")
+        ),
+        "alpha.explain_objectives": partial(objectives, load(f"{_DATA}/objectives.json")),
         "delta.analyze_wasted_spend": partial(wasted_spend, figures, waste),
     }
     return account
-
-
-@cache
-def _load(name: str) -> Any:
-    """The content of a data file, which is shared by all fakes of the process."""
-    return json.loads(_DATA.joinpath(f"{name}.json").read_text("utf-8"))

@@ -1,10 +1,8 @@
 """Errors, and the responses for them."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib.resources import files
 
 import attrs
 
@@ -12,9 +10,9 @@ from adclient._core import jsontext
 from adclient._core.response import RawResponse
 from adclient._service.model import ErrorShape
 from adclient.models import JSON
+from adclient.testing._data import load
 
-_TABLE = files("adclient.testing._http").joinpath("errors.json")
-_ERRORS: dict[str, tuple[int, str]] = json.loads(_TABLE.read_text("utf-8"))
+_ERRORS: dict[str, tuple[int, str]] = load("_http/errors.json")
 
 
 @attrs.define(slots=False, eq=False)

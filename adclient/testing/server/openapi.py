@@ -1,24 +1,17 @@
 """The sixteen operations as an OpenAPI 3.1 document."""
 
-import inspect
-import json
 from http import HTTPStatus
-from importlib.resources import files
 from typing import Any, get_args
 
 from adclient._core.operations import OPERATIONS, Operation
-from adclient._sync.alpha import Alpha
-from adclient._sync.beta import Beta
-from adclient._sync.delta import Delta
-from adclient._sync.gamma import Gamma
 from adclient._values.json_values import JSON
 from adclient._version import __version__
 from adclient.models import Result
+from adclient.testing._data import load
 
 Object = dict[str, JSON]
 
-_NAMESPACES = {"alpha": Alpha, "beta": Beta, "gamma": Gamma, "delta": Delta}
-_DATA = json.loads(files("adclient.testing.server").joinpath("openapi.json").read_text("utf-8"))
+_DATA = load("server/openapi.json")
 
 
 def document() -> Object:
@@ -29,10 +22,9 @@ def document() -> Object:
 
 
 def _described(operation: Operation[Result]) -> Object:
-    method: object = getattr(_NAMESPACES[operation.namespace], operation.name)
     described: Object = {
         "operationId": operation.full_name,
-        "summary": (inspect.getdoc(method) or "").partition("\n")[0].removesuffix("."),
+        "summary": operation.about.removesuffix("."),
         "tags": [operation.namespace],
     }
     schemas: Object = {p.name: _DATA["types"][p.type] for p in operation.parameters}

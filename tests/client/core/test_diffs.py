@@ -77,16 +77,16 @@ def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
 @each_case(
     ("before", "after", "text"),
     [
-        *[(120, "120", 'f: 120 → "120"'), (None, "null", 'f: null → "null"')],
-        *[(1, True, "f: 1 → true"), (None, {}, "f: null → {}"), ("", "New", 'f: "" → New')],
-        *[("a", "a ", 'f: a → "a "'), ("a\\u202eb", "a\u202eb", r'f: "a\\u202eb" → "a\u202eb"')],
-        *[("a b", "a  b", 'f: a b → "a  b"'), ("é", "e\u0301", r'f: é → "e\u0301"')],
-        *[("a", "a\xa0b", r'f: a → "a\xa0b"'), ("—", "True", 'f: "—" → "True"')],
-        *[({}, [], "f: {} → []"), (["a"], "[a]", 'f[0]: a → —\nf: — → "[a]"')],
-        ({"a.b": 1}, {"a": {"b": 1}}, 'f["a.b"]: 1 → —\nf.a.b: — → 1'),
+        *[(120, "120", 'f: 120 -> "120"'), (None, "null", 'f: null -> "null"')],
+        *[(1, True, "f: 1 -> true"), (None, {}, "f: null -> {}"), ("", "New", 'f: "" -> New')],
+        *[("a", "a ", 'f: a -> "a "'), ("a\\u202eb", "a\u202eb", r'f: "a\\u202eb" -> "a\u202eb"')],
+        *[("a b", "a  b", 'f: a b -> "a  b"'), ("é", "e\u0301", r'f: é -> "e\u0301"')],
+        *[("a", "a\xa0b", r'f: a -> "a\xa0b"'), ("—", "True", 'f: "—" -> "True"')],
+        *[({}, [], "f: {} -> []"), (["a"], "[a]", 'f[0]: a -> —\nf: — -> "[a]"')],
+        ({"a.b": 1}, {"a": {"b": 1}}, 'f["a.b"]: 1 -> —\nf.a.b: — -> 1'),
         *[
-            ({"a": {"b": 1}}, {"a": {}}, "f.a.b: 1 → —\nf.a: — → {}"),
-            ({"a": 1}, {}, "f.a: 1 → —\nf: — → {}"),
+            ({"a": {"b": 1}}, {"a": {}}, "f.a.b: 1 -> —\nf.a: — -> {}"),
+            ({"a": 1}, {}, "f.a: 1 -> —\nf: — -> {}"),
         ],
     ],
 )
@@ -98,10 +98,10 @@ def test_two_values_look_different(before, after, text):
 def test_long_value_is_shown_whole_or_where_it_differs_with_a_digest(length):
     line = str(diff_of("x" * length + "A", "x" * length + "B"))
     if length < 2500:
-        assert line == f"f: {'x' * length}A → {'x' * length}B"
+        assert line == f"f: {'x' * length}A -> {'x' * length}B"
     else:
         size = length + 1
-        shown = re.fullmatch(rf"f: …x{{30}}(A… \({size} .*\)) → …x{{30}}(B… \({size} .*\))", line)
+        shown = re.fullmatch(rf"f: …x{{30}}(A… \({size} .*\)) -> …x{{30}}(B… \({size} .*\))", line)
         assert shown[1][1:] != shown[2][1:]  # the digests
     assert line != str(diff_of("x" * length + "A", "y" + "x" * (length - 1) + "B"))
 
@@ -196,8 +196,8 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
 )
 def test_what_matters_is_shown_whatever_else_is_not(others, leaf, after, more):
     diff = diff_of(None, others | after, "campaign")
-    assert f"campaign.{leaf}: — → " in str(diff)
-    assert f"campaign.{leaf}: — → " in repr(diff)
+    assert f"campaign.{leaf}: — -> " in str(diff)
+    assert f"campaign.{leaf}: — -> " in repr(diff)
     assert f"campaign.{leaf}</th>" in diff._repr_html_()
     assert more_in(str(diff)) == more
     assert f"{more} more changes are not shown" in diff._repr_html_()

@@ -12,9 +12,12 @@ import pytest
 from cases import each_case
 from core_helpers import DRAFT, assert_one_line, structure
 
-from adclient import AsyncPage, Page, models
+from adclient import AsyncPage, Entry, Items, Page, PlanReport, models
 from adclient._core.jsontext import loads
+from adclient.conform import ConformReport
+from adclient.doctor import Report
 from adclient.models import Ad, Campaign, Diff, Draft, Item, Objective, ResponseInfo
+from adclient.plan import PlannedChange
 
 D = Decimal
 KINDS = [Ad, Campaign, Objective, models.BusinessProfile, models.CreativeFatigue]
@@ -124,6 +127,22 @@ def test_to_dict_is_json_without_missing_fields_and_shares_nothing():
     assert page == before
 
 
+def test_to_json_keeps_all_digits():
+    text = '{"id":"a","rate":0.014492753623188405797,"count":12345678901234567890123}'
+    values = loads(text.encode())
+    item = Objective(id=values.pop("id"), extra=values)
+    page = Page(data=Items([item], account_id="b"), next=None)
+    assert item.to_json() == text
+    assert page.to_json() == f'{{"data":[{text}],"page":{{"next":null}}}}'
+    assert page.data.to_json() == f'[{{"account_id":"b",{text[1:]}]'
+    assert json.loads(draft_of().to_json()) == DRAFT
+    assert {cls.to_json for cls in (Entry, PlannedChange, PlanReport, Report, ConformReport)} == {
+        Draft.to_json
+    }
+    with pytest.raises(ValueError, match=r"^Diff\.before: expected a finite number, got nan$"):
+        diff_of(math.nan, 1).to_json()
+
+
 def test_attribute_error_says_how_to_read_a_field_that_was_sent():
     campaign = item_of(Campaign, extra={"spend": 12.5})
     with pytest.raises(AttributeError, match=r"use extra.*, or page\.typed") as sent:
@@ -153,13 +172,13 @@ def test_error_of_a_property_of_the_caller_is_raised_as_it_is():
 @each_case(
     ("value", "text"),
     [
-        (draft_of(), "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"),
+        (draft_of(), "<Draft draft_7c2e, daily_budget: 100 -> 120, staged, waiting for approval>"),
         (
             draft_of(extra={"warnings": ["x"], "cost": 1}, response=ResponseInfo(target_id="c_1")),
-            "<Draft draft_7c2e of c_1, daily_budget: 100 → 120, staged, waiting for approval; "
+            "<Draft draft_7c2e of c_1, daily_budget: 100 -> 120, staged, waiting for approval; "
             "also sent: warnings, cost>",
         ),
-        (diff_of([], {"a": 1}), "<Diff daily_budget: [] → —, daily_budget.a: — → 1>"),
+        (diff_of([], {"a": 1}), "<Diff daily_budget: [] -> —, daily_budget.a: — -> 1>"),
         (Objective(id="a", status="ENABLED"), "<Objective a, ENABLED>"),
         (item_of(Campaign, extra={"x": 1}), "<Campaign a, Spring, ENABLED, 1 extra field>"),
     ],

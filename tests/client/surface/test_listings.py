@@ -133,7 +133,7 @@ async def test_repr_and_equality_of_a_page_send_nothing(client_kind) -> None:
     assert len(service.requests) == 2
 
 
-@each_case("made", [lambda page: pickle.loads(pickle.dumps(page)), copy.copy, copy.deepcopy])
+@each_case("made", [lambda page: pickle.loads(pickle.dumps(page, 0)), copy.copy, copy.deepcopy])
 @sync_and_async
 async def test_copied_page_keeps_its_data_and_cannot_fetch(client_kind, made) -> None:
     service = Service(a_page("ab", "c1"))

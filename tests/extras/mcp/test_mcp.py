@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import httpx
+import jsonschema  # which the SDK brings
 import mcp
 import mcp_types as types
 import pytest
@@ -45,7 +46,21 @@ def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
             assert shown == tools(recorded.with_options(actor="any"), writes=True)
             for tool in listed:
                 hints = tool.annotations.model_dump(exclude_none=True)
-                assert hints == (READ if "until a human" not in tool.description else WRITE)
+                is_read = "until a human" not in tool.description
+                assert hints == {**(READ if is_read else WRITE), "title": tool.title}
+                assert tool.title.startswith("Stage: ") is not is_read
+            assert listed[7].title == "Stage: Beta pause campaign"
+            # Some programs check errors as well, unlike the SDK.
+            for name, given, error in [
+                ("beta_list_campaigns", {"account_id": "account_b204", "columns": ["cpa"]}, None),
+                ("list_staged_drafts", {}, None),
+                ("beta_pause_campaign", {"account_id": 7, "campaign_id": "c"}, "PolicyRefused"),
+                ("beta_list_campaigns", {}, "InvalidRequest"),
+            ]:
+                found = (await client.call_tool(name, given)).structured_content
+                [schema] = [tool.output_schema for tool in listed if tool.name == name]
+                jsonschema.validate(found, schema)
+                assert found.get("error") == error
             result = await client.call_tool("beta_pause_campaign", IDS)
             assert not result.is_error
             [summary, text] = [block.text for block in result.content]

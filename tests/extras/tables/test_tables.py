@@ -239,8 +239,12 @@ def test_items_are_a_collection_and_no_list() -> None:
     assert type(items[:2]) is Items
     assert items[:2].to_pandas().shape == (2, 4)
     assert [item.id for item in items[::-1]] == ["id_2", "id_1", "id_0"]
-    copies = [copy.copy(items), copy.deepcopy(items), pickle.loads(pickle.dumps(items))]
-    assert copies == [items] * 3
+    assert [*reversed(items)] == [*items[::-1]]
+    assert (items.index(items[2], 1), items.count(items[1])) == (2, 1)
+    protocols = range(pickle.HIGHEST_PROTOCOL + 1)
+    copies = [pickle.loads(pickle.dumps(items, protocol)) for protocol in protocols]
+    copies += [copy.copy(items), copy.deepcopy(items)]
+    assert copies == [items] * len(copies)
     longer = [items + items[:1], items + [*items][:1]]
     assert [*map(len, longer)] == [4, 4]
     assert {type(other) for other in copies + longer} == {Items}

@@ -1,16 +1,18 @@
 """The tools for models: their schemas, and what a model sees of a call."""
 
 import json
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
 import httpx
 import pytest
 from cases import each_case
-from clients import SECRET, SYNC, Service, a_draft, sync_and_async, wait
+from clients import SECRET, SYNC, Service, a_draft, a_page, close, sync_and_async, wait
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, Entry, Policy, PolicyWarning, SQLiteLedger, call_tool, tools
+from adclient import AdClient, Entry, Policy, PolicyWarning, SQLiteLedger, Token, call_tool, tools
 from adclient.testing import FakeAdService, Fault
 
 SCHEMAS = Path(__file__).with_name("tool_schemas.json")
@@ -61,6 +63,12 @@ def test_schemas_are_those_that_were_reviewed() -> None:
         for schema in tool["input_schema"]["properties"].values():
             schema.clear()  # as frameworks do
     assert tools(client, writes=True) == ALL
+    program = (
+        "import json, adclient; from adclient.testing import FakeAdService as Fake; "
+        "print(json.dumps(adclient.tools(Fake().client(), writes=True)))"
+    )
+    without_docstrings = subprocess.check_output([sys.executable, "-OO", "-c", program])
+    assert json.loads(without_docstrings) == ALL
 
 
 def test_policy_decides_which_tools_are_offered() -> None:
@@ -134,7 +142,7 @@ def test_draft_over_a_limit_is_shown_and_listed_as_such(ledger) -> None:
     assert result["summary"] == "Staged, but over a limit of the policy: ask a human to reject it."
     [draft] = staged(client)["untrusted"]["drafts"]
     for shown in (result["untrusted"], draft):
-        assert shown["over_limit"].startswith("daily_budget: 100 → 120")
+        assert shown["over_limit"].startswith("daily_budget: 100 -> 120")
     # It is judged by the arguments that were sent, without those that are null.
     given |= {"daily_budget": None, "fields": {"bid": 5.5}}
     result = call_tool(client, "alpha_update_campaign_budget", given, writes=True)
@@ -150,11 +158,58 @@ async def test_every_row_of_a_listing_can_be_reached(client_kind) -> None:
         found += [item["id"] for item in result["untrusted"]["items"]]
         sizes.append(result["summary"])
         given["cursor"] = result.get("next")
+    assert len(fake.requests) == 3  # pages
     assert found == [ad.id for ad in fake.client().gamma.list_ads(**ADS)]
-    more = "{} items; for more, call again with `next` as `cursor`."
-    expected = [more.format(size) for size in (20, 20, 10, 20, 20, 10, 20)]
-    assert sizes == [*expected, "6 items; there are no more."]
+    more, kept = "; for more, call again with `next` as `cursor`.", ", as read 0 s ago"
+    each = [f"20 items{more}", f"20 items{kept}{more}", f"10 items{kept}{more}"]
+    assert sizes == [*each, *each, each[0], f"6 items{kept}; there are no more."]
     assert "next" not in result
+
+
+@sync_and_async
+async def test_page_is_kept_for_what_it_has_not_shown(client_kind) -> None:
+    fake = FakeAdService()
+    client = fake_client(client_kind, fake)
+    for seconds, changed, age in [
+        (0, {}, None),
+        (60, {"columns": ["ctr"]}, 60),
+        (0, {"columns": ["ctr"]}, None),  # again
+        (61, {}, None),  # later
+        (0, {"account_id": "account_e000"}, None),
+        (0, {"columns": ["name"]}, None),  # another page was read meanwhile
+    ]:
+        fake.clock.advance(seconds)
+        result = await wait(call_tool(client, "gamma_list_ads", {**ADS, **changed}))
+        assert (f"items, as read {age} s ago;" in result["summary"]) is (age is not None)
+    await wait(pause(client))  # which forgets it
+    await wait(call_tool(client, "gamma_list_ads", ADS))
+    assert len(fake.requests) == 7
+    await close(client)
+    call = {**ADS, "columns": ["ctr"]}
+    assert (await wait(call_tool(client, "gamma_list_ads", call)))["error"] == "ConfigurationError"
+
+
+@each_case(
+    ("options", "count", "is_kept"),
+    [
+        ({"token": "t0ken"}, 20_000, True),
+        ({"token": "t0ken"}, 20_001, False),
+        ({"token": lambda: Token("t0ken")}, 1, True),
+        # Each call may be for another user.
+        ({"token": lambda: "t0ken"}, 1, False),
+        ({"auth": lambda request: {"x-key": "k"}}, 1, False),
+        ({"http_client": httpx.Client}, 1, False),
+    ],
+)
+def test_small_page_is_kept_if_all_calls_have_the_same_credentials(options, count, is_kept) -> None:
+    service = Service(*[a_page(["a"] * count)] * 2)
+    sent_by = {"transport": service.transport}
+    if "http_client" in options:
+        options = sent_by = {"http_client": httpx.Client(**sent_by)}
+    client = AdClient("https://ads.example.com", **{**options, **sent_by})
+    for columns in ([], ["id"]):
+        call_tool(client, "gamma_list_ads", {**ADS, "columns": columns})
+    assert len(service.requests) == 2 - is_kept
 
 
 def test_columns_of_a_listing_can_be_chosen() -> None:
@@ -177,7 +232,7 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
     assert (await wait(staged(client)))["untrusted"] == {"drafts": []}  # it does not exist
     result = await wait(pause(client))
     assert result["summary"].startswith("Staged, waiting for approval. Nothing has changed;")
-    assert result["untrusted"]["diff"] == ["status: ENABLED → PAUSED"]
+    assert result["untrusted"]["diff"] == ["status: ENABLED -> PAUSED"]
     for fault in (Fault.dropped(taken=True), Fault.status(404)):
         fake.faults.add(fault)
         await wait(pause(client))
@@ -238,6 +293,24 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
 
 
 @each_case(
+    ("name", "given", "sent"),
+    [
+        (
+            "beta_pause_campaign",
+            {"campaign_id": 12345678901234567890123},
+            "12345678901234567890123",
+        ),
+        ("beta_pause_campaign", {"campaign_id": 7.0}, "7"),
+        ("delta_update_keyword", {"keywords": [501, "a"]}, ["501", "a"]),
+    ],
+)
+def test_whole_number_is_sent_as_text_where_a_text_is_wanted(name, given, sent) -> None:
+    service = Service(a_draft())
+    call_tool(with_policy(service), name, {"account_id": -1, **given}, writes=True)
+    assert [*json.loads(service.requests[0].content).values()] == ["-1", sent]
+
+
+@each_case(
     ("name", "arguments", "message"),
     [
         ("nonsense", {}, "there is no tool nonsense"),
@@ -245,6 +318,14 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
         ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
         ("beta_pause_campaign", {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
         ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
+        *(
+            (
+                "beta_pause_campaign",
+                {**IDS, "campaign_id": value},
+                "campaign_id must be a non-empty",
+            )
+            for value in (True, 1.5, 1e18, 10**5000, [])
+        ),
         *(
             ("gamma_list_ads", {**ADS, "cursor": cursor}, "cursor must be the `next` of an earlier")
             for cursor in (7, "x", "W10=", "WzEsLTFd")

@@ -60,9 +60,9 @@ def test_table_has_the_whole_change_below_each_entry(staged, monkeypatch) -> Non
     assert max(map(len, (head, *lines[::2], note))) <= 80
     assert f"{staged.entries()[3].at:%Y-%m-%d %H:%M}" in lines[6]
     ids = "alpha.update_campaign_budget · account_a91f campaign_4c10"
-    assert lines[1] == f"  beta.pause_campaign · account_b204 {FIRST} · status: ENABLED → PAUSED"
+    assert lines[1] == f"  beta.pause_campaign · account_b204 {FIRST} · status: ENABLED -> PAUSED"
     assert lines[5].startswith(f"  {ids} · daily_budget: 999 · daily_budget is 999, and money ")
-    assert lines[7] == f"  {ids} · daily_budget: 100 → 120"
+    assert lines[7] == f"  {ids} · daily_budget: 100 -> 120"
 
 
 def test_head_of_a_ledger_is_verified(staged) -> None:
@@ -83,7 +83,7 @@ def test_outcomes_of_the_chosen_drafts_are_read(fake, staged) -> None:
     assert (waiting["state"], waiting["seen"]) == ("not seen", "ENABLED")
     rows = list(csv.DictReader(io.StringIO(run_command(*words, "--csv").out)))
     assert [row["text"] for row in rows] == ["seen live", "not seen yet"]
-    assert [row["diff"] for row in rows] == ["status: ENABLED → PAUSED"] * 2
+    assert [row["diff"] for row in rows] == ["status: ENABLED -> PAUSED"] * 2
     assert run_command(*command, "--actor", "nobody") == Ran(0, "", "")
     assert len(fake.drafts) == 3
     assert run_command(*command, "--state", "staged").code == 2

@@ -219,18 +219,18 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
     assert problems
     assert changes == "\n  ".join(["Changes", *report["changes"]])
     for line in (
-        "continuation: None → query_of_url",
-        "end_of_listing: missing → null (gamma.list_ads)",
-        "request_id_headers: ('x-correlation-id',) → ('x-request-id', 'request-id')",
-        "unknown_account/status: 404 → 200",
+        "continuation: None -> query_of_url",
+        "end_of_listing: missing -> null (gamma.list_ads)",
+        "request_id_headers: ('x-correlation-id',) -> ('x-request-id', 'request-id')",
+        "unknown_account/status: 404 -> 200",
         "alpha.explain_objectives is not accepted any more",
         "delta.infer_business_profile is accepted now",
-        "beta.list_campaigns item/spend: nothing → integer",
-        "beta.list_campaigns next/form: string → object",
-        "beta.list_campaigns next/key: None → href",
-        "beta.list_campaigns next/page size: 4 → 3",
-        "beta.list_campaigns extra/meta.a: integer → string",
-        "beta.list_campaigns extra/meta.c: nothing → integer",
+        "beta.list_campaigns item/spend: nothing -> integer",
+        "beta.list_campaigns next/form: string -> object",
+        "beta.list_campaigns next/key: None -> href",
+        "beta.list_campaigns next/page size: 4 -> 3",
+        "beta.list_campaigns extra/meta.a: integer -> string",
+        "beta.list_campaigns extra/meta.c: nothing -> integer",
     ):
         assert line in report["changes"]
 

@@ -90,11 +90,11 @@ def test_data_of_an_error_is_not_saved(file) -> None:
 def test_other_structure_of_an_error_is_a_change_and_other_texts_are_none(file) -> None:
     saved(examined(refusing({"message": "no", "of": "x"})), file)
     changes = examined(refusing({"message": "no", "of": 1, "more": ""})).changes(file)
-    assert "errors/body.of: string → integer" in changes
-    assert "errors/body.more: nothing → string" in changes
+    assert "errors/body.of: string -> integer" in changes
+    assert "errors/body.more: nothing -> string" in changes
     changes = examined(refusing("no", "text/plain")).changes(file)
-    assert "errors/body: object → string" in changes
-    assert "errors/content type: application/json → text/plain" in changes
+    assert "errors/body: object -> string" in changes
+    assert "errors/content type: application/json -> text/plain" in changes
     service = refusing({"message": "no", "hint": "look"})
     assert "look" in saved(examined(service, keep_texts=True), file)
     assert examined(service).changes(file) == ()
@@ -160,11 +160,11 @@ def with_items(*fields: dict) -> Service:
         ([{"a": "x"}, {}], [{}], ()),
         ([{"a": 1.5}], [{"a": 1}], ()),
         # What was not allowed before.
-        ([{"a": "x"}], [{"a": "x"}, {"a": None}], ("a: string → string or null",)),
-        ([{"a": "x"}], [{"a": "x"}, {}], ("a: string → string or missing",)),
-        ([{"a": "x"}], [{"a": 1}], ("a: string → integer",)),
-        ([{"a": "x"}], [{}], ("a: string → nothing",)),
-        ([{"a": {"b": 1, "c": 1}}], [{"a": {"b": 1}}], ("a.c: integer → nothing",)),
+        ([{"a": "x"}], [{"a": "x"}, {"a": None}], ("a: string -> string or null",)),
+        ([{"a": "x"}], [{"a": "x"}, {}], ("a: string -> string or missing",)),
+        ([{"a": "x"}], [{"a": 1}], ("a: string -> integer",)),
+        ([{"a": "x"}], [{}], ("a: string -> nothing",)),
+        ([{"a": {"b": 1, "c": 1}}], [{"a": {"b": 1}}], ("a.c: integer -> nothing",)),
     ],
 )
 def test_only_what_the_file_does_not_allow_is_a_change(before, after, expected, file) -> None:

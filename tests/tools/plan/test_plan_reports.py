@@ -3,6 +3,7 @@
 import json
 import pickle
 from decimal import Decimal
+from html import unescape
 
 import attrs
 from cases import each_case
@@ -71,7 +72,7 @@ def shown(markdown: str) -> tuple[list[str], list[list[str]]]:
     return outside, rows
 
 
-HEADINGS = ["#", "verdict", "missing", "call", "account and target", "before → after"]
+HEADINGS = ["#", "verdict", "missing", "call", "account and target", "before -> after"]
 HEADINGS += ["draft", "reason", "why"]
 
 
@@ -174,12 +175,12 @@ CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
                 {**BUDGET, "daily_budget": 120, "expect": 0.1},
                 {**OTHER, "daily_budget": 0.2, "expect": 0.2},
             ],
-            ["daily_budget 0.3 → 120.2 of 2"],
+            ["daily_budget 0.3 -> 120.2 of 2"],
         ),
         # Of several, a value alone is that of none.
         (
             [{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
-            ["bid ? → 2 of 1", "daily_budget ? → 5 of 1"],
+            ["bid ? -> 2 of 1", "daily_budget ? -> 5 of 1"],
         ),
         # Inside of a value, whose amounts are paired only if there are as many before.
         (
@@ -187,20 +188,21 @@ CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
                 {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
                 {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
             ],
-            ["ads.bid ? → 6 of 3"],
+            ["ads.bid ? -> 6 of 3"],
         ),
         (
             [{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
-            ["ads.bid 4 → 3 of 1", "bid ? → 1 of 1"],
+            ["ads.bid 4 -> 3 of 1", "bid ? -> 1 of 1"],
         ),
-        ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 → 40 of 1"]),
+        ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 -> 40 of 1"]),
         ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused
     ],
 )
 def test_check_sums_the_money_that_the_plan_shows(changes, sums) -> None:
     found = Plan.of("w47", changes).check(MONEY).money
     assert [
-        f"{each.key} {'?' if each.before is None else each.before} → {each.after} of {each.changes}"
+        f"{each.key} {'?' if each.before is None else each.before} -> "
+        f"{each.after} of {each.changes}"
         for each in found
     ] == sums
 
@@ -221,10 +223,10 @@ def test_sums_of_staged_money_are_those_of_the_drafts_by_account(tmp_path) -> No
         reports = [plan.stage(client), plan.stage(client)]
     for report in reports:
         assert list(map(str, report.money)) == [
-            "account_a91f: daily_budget 100 → 130 (sum of 1)",
-            "account_b204: daily_budget 0 → 100 (sum of 2)",
+            "account_a91f: daily_budget 100 -> 130 (sum of 1)",
+            "account_b204: daily_budget 0 -> 100 (sum of 2)",
         ]
-    for shown_report in (str(report), report.markdown(), report._repr_html_()):
+    for shown_report in (str(report), report.markdown(), unescape(report._repr_html_())):
         assert str(report.money[0]) in shown_report
     assert report.to_dict()["money"][0] == {
         "account_id": "account_a91f",

@@ -380,7 +380,7 @@ def test_money_inside_a_diff_is_compared(before, after, over) -> None:
 
 def test_excess_names_the_change_and_the_limit() -> None:
     found = excess({"daily_budget": 100}, {"daily_budget": 130}, "campaign")
-    assert found.startswith("daily_budget: 100 → 130, and")
+    assert found.startswith("daily_budget: 100 -> 130, and")
     assert not is_over(1, 1000, policy=Policy(money={"daily_budget": 1000}))  # no change_at_most
     assert is_over(100, 100.01, policy=Policy(money={"daily_budget": 1}, change_at_most=0))
     own = {"a": Policy(money={"daily_budget": 1000}, change_at_most=50)}
@@ -421,10 +421,10 @@ def test_money_that_the_diff_does_not_show_cannot_be_judged() -> None:
             assert not is_over(before, after, field, **arguments), (field, before)
     assert excess(100, 101, bid=1, daily_budget=101).startswith("bid cannot be judged")
     # What the service shows is not what the call sets.
-    assert excess(100, 101, daily_budget=999).startswith("daily_budget: 100 → 999, and")
+    assert excess(100, 101, daily_budget=999).startswith("daily_budget: 100 -> 999, and")
     two = {"daily_budget": 105, "fields": {"bids": [{"max": 5}, {"max": 9}]}}
     shown = ({"daily_budget": each, "bids": {"max": 5}} for each in (100, 105))
-    assert excess(*shown, "campaign", **two).startswith("bids.max: 5 → 9, and")
+    assert excess(*shown, "campaign", **two).startswith("bids.max: 5 -> 9, and")
 
 
 @each_case("before", [None, {}, {"daily_budget": None}, {"name": "x"}])
