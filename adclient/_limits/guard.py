@@ -118,6 +118,8 @@ class Guard:
         def end() -> None:
             assert self.ledger is not None
             ended = self._ended(entry, result, attempts)
+            # Even if it had to wait until it could begin: a late record is better than none.
+            token = DEADLINE.set(time.monotonic() + LONGEST_END - _REPORTING)
             try:
                 self.ledger.end(ended)
             except Exception as error:
@@ -127,6 +129,8 @@ class Guard:
                     f"{ended.entry_id} becomes unknown: {error}",
                     LedgerWarning,
                 )
+            finally:
+                DEADLINE.reset(token)
             if ended.over_limit is not None:
                 warn(
                     f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "

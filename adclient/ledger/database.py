@@ -4,12 +4,13 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE
+from adclient.ledger.idle import IdleConnections
 from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, RowError, Transaction
 from adclient.options import check_type
 
@@ -32,12 +33,13 @@ def machine_time() -> datetime:
 class LedgerDatabase(ABC):
     """A database with a ledger in it.
 
-    Each use opens a connection and closes it, so threads, processes and forks share none.
+    Each use has a connection of its own, which is closed afterwards unless a block keeps it open.
     """
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
         self._shown = shown
         self._now = machine_time if now is None else now
+        self._connections: IdleConnections[DatabaseConnection] = IdleConnections()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"
@@ -65,6 +67,15 @@ class LedgerDatabase(ABC):
     @abstractmethod
     def __gate__(self) -> "GateDatabase":
         """Where a `SharedGate` keeps its state."""
+
+    def __kept_open__(self) -> AbstractContextManager[None]:
+        """A block in which connections stay open between uses."""
+        return self._connections.kept()
+
+    def __head__(self) -> str:
+        """The hash of the last row, without a check of any row."""
+        with self._transaction("read") as ledger:
+            return ledger.last()[1]
 
     @abstractmethod
     def _damage(self, ledger: Transaction) -> str | None:
@@ -163,15 +174,29 @@ class LedgerDatabase(ABC):
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
         """Use a connection of its own in this block; what writes is one transaction."""
-        # Closing the connection rolls back what is not committed.
-        with self._errors_explained(), closing(self._connect(mode)) as connection:
-            now = self._begin(connection, mode) or self._now()
-            # Otherwise the caller has left, and would never end the reservation.
-            if time.monotonic() > DEADLINE.get():
-                raise self._error("the time of the call is over")
-            yield Transaction(connection, now)
-            if mode != "read":
-                connection.execute("COMMIT")
+        with self._errors_explained():
+            connection, now = self._begun(mode)
+            with self._connections.using(connection):
+                # Otherwise the caller has left, and would never end the reservation.
+                if time.monotonic() > DEADLINE.get():
+                    raise self._error("the time of the call is over")
+                yield Transaction(connection, now)
+                if mode != "read":
+                    connection.execute("COMMIT")
+
+    def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
+        """Begin a use, at a time, on a connection that was kept open or on a new one."""
+        kept = self._connections.take()
+        connection = kept or self._connect(mode)
+        try:
+            return connection, self._begin(connection, mode) or self._now()
+        except BaseException as error:
+            connection.close()
+            # The server may have closed it long ago; nothing was done yet.
+            is_lost = isinstance(error, Exception) and self._reason(error) not in (None, LOCKED)
+            if kept is None or not is_lost:
+                raise
+            return self._begun(mode)
 
     @contextmanager
     def _errors_explained(self) -> Generator[None]:

@@ -12,9 +12,10 @@ from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
+from adclient.ledger.idle import IdleConnections
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from adclient.ledger.postgres_connection import TimedConnection
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
 _IS_MISSING = "SELECT to_regclass('adclient_gate') IS NULL"
@@ -25,9 +26,6 @@ _BEGIN = f"""BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = :mil
 SET LOCAL idle_in_transaction_session_timeout = {2000 * BUSY_SECONDS}"""
 _LOCK = f"SELECT pg_advisory_xact_lock({0x41644C68}, hashtext(:key))"
 
-# Connections of a parent process. To close one in a forked child could disturb the parent.
-_leaked_on_purpose: list[object] = []
-
 
 class PostgresGate(GateDatabase):
     """A table in PostgreSQL, and a connection that all threads of a process share."""
@@ -35,37 +33,32 @@ class PostgresGate(GateDatabase):
     def __init__(
         self,
         shown: str,
-        connect: "Callable[[], Connection[Any]]",
+        connect: "Callable[[], TimedConnection]",
         reason_of: Callable[[Exception], str | None],
     ) -> None:
         super().__init__(shown, reason_of)
         self._connect = connect
-        self._connection: Connection[Any] | None = None
+        self._connections = IdleConnections["TimedConnection"](is_kept=True)
         self._lock, self._pid = threading.Lock(), os.getpid()
 
-    def __del__(self) -> None:
-        self._forget_parents()
-        self._drop()
-
     def _use(self, key: str, decide: Decide, is_read: bool) -> None:
-        self._forget_parents()
+        if self._pid != os.getpid():  # another thread of the parent may hold its lock
+            self._lock, self._pid = threading.Lock(), os.getpid()
         if not self._lock.acquire(timeout=_seconds_left()):
             raise LedgerError("other threads use its connection")
         try:
-            connection = self._connection = self._connection or self._open()
-            first = (_BEGIN, READ, "COMMIT") if is_read else (_BEGIN, _LOCK, READ)
-            state = decide(State(*_execute(connection, *first, key=key)))
-            if state is not None:
-                _execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
-            elif not is_read:
-                _execute(connection, "COMMIT")
-        except BaseException:
-            self._drop()  # it may be in a transaction
-            raise
+            connection = self._connections.take() or self._open()
+            with self._connections.using(connection):
+                first = (_BEGIN, READ, "COMMIT") if is_read else (_BEGIN, _LOCK, READ)
+                state = decide(State(*_execute(connection, *first, key=key)))
+                if state is not None:
+                    _execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
+                elif not is_read:
+                    _execute(connection, "COMMIT")
         finally:
             self._lock.release()
 
-    def _open(self) -> "Connection[Any]":
+    def _open(self) -> "TimedConnection":
         from psycopg import ClientCursor
 
         connection = self._connect()
@@ -75,23 +68,12 @@ class PostgresGate(GateDatabase):
             _execute(connection, _BEGIN, _LOCK, _CREATE, "COMMIT", key="")
         return connection
 
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _forget_parents(self) -> None:
-        """Forget the connection of a parent process, without closing it, and its lock."""
-        if self._pid != os.getpid():
-            _leaked_on_purpose.append(self._connection)
-            self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
-
 
 def _seconds_left() -> float:
     return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - time.monotonic()))
 
 
-def _execute(connection: "Connection[Any]", *statements: str, **values: str | float) -> Any:
+def _execute(connection: "TimedConnection", *statements: str, **values: str | float) -> Any:
     """Execute statements in one round trip; the first row of the last one that has any."""
     milliseconds = max(1, round(1000 * _seconds_left()))  # 0 would be no limit
     sql = _translated(";".join(statements))
@@ -105,5 +87,5 @@ def _execute(connection: "Connection[Any]", *statements: str, **values: str | fl
 
 
 @cache
-def _translated(sql: str) -> bytes:
-    return re.sub(r":(\w+)", r"%(\1)s", sql).replace("%(now)s", _NOW).encode()
+def _translated(sql: str) -> str:
+    return re.sub(r":(\w+)", r"%(\1)s", sql).replace("%(now)s", _NOW)

@@ -4,15 +4,16 @@ It is not in the ledger's own file, which is slower to write and must not be los
 """
 
 import os
-import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from adclient.errors import LedgerError
 from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
+from adclient.ledger.idle import IdleConnections
+from adclient.ledger.sqlite import Connection
 
 _APPLICATION_ID = 0x41644774  # "AdGt"
 _FIND = "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
@@ -29,7 +30,7 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Wind
 class SQLiteGate(GateDatabase):
     """A file that is cheap to write, as it need not survive a power failure.
 
-    Each use opens a connection, so the file may be deleted between two of them.
+    It may be deleted between two uses, though a connection stays open.
     """
 
     def __init__(
@@ -42,19 +43,30 @@ class SQLiteGate(GateDatabase):
         self._path = Path(f"{os.path.realpath(ledger)}-gate")
         super().__init__(str(self._path), reason_of)
         self._now = now
+        # Windows deletes no file that is open.
+        self._connections = IdleConnections[Connection](is_kept=os.name != "nt")
 
     def _use(self, key: str, decide: Decide, is_read: bool) -> None:
-        # Closing the connection rolls back what is not committed.
-        with _IN_USE, closing(self._open()) as connection:
+        with _IN_USE, self._connections.using(connection := self._kept() or self._open()):
             if not is_read:
                 connection.execute("BEGIN IMMEDIATE")
             values = {"key": key, "now": self._now().timestamp()}
             state = decide(State(*connection.execute(READ, values).fetchone()))
             if state is not None:
                 connection.execute(WRITE, {"key": key, **state._asdict()})
+            if not is_read:
                 connection.execute("COMMIT")
 
-    def _open(self) -> sqlite3.Connection:
+    def _kept(self) -> Connection | None:
+        """The connection of the last use, if it still leads to the file."""
+        if connection := self._connections.take():
+            with suppress(OSError):
+                if os.path.samestat(self._path.stat(), self._file):
+                    return connection
+            connection.close()
+        return None
+
+    def _open(self) -> Connection:
         """Open the file, and create it if it is missing."""
         # To close a file that SQLite uses would drop its locks, so this opens only a new one.
         with suppress(FileExistsError):
@@ -62,8 +74,8 @@ class SQLiteGate(GateDatabase):
         # SQLite takes a file shorter than a page for an empty one, and overwrites it.
         if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
             raise LedgerError("it is not an SQLite database")
-        uri = f"{self._path.as_uri()}?mode=rw"
-        connection = sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+        self._file = self._path.stat()
+        connection = Connection(f"{self._path.as_uri()}?mode=rw")
         try:
             application_id, tables = connection.execute(_FIND).fetchone()
             if application_id != _APPLICATION_ID and (application_id or tables):

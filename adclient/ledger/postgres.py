@@ -1,9 +1,9 @@
 """A ledger in a PostgreSQL database."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
@@ -14,9 +14,8 @@ from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
-    import psycopg
-
     from adclient.ledger.gate_database import GateDatabase
+    from adclient.ledger.postgres_connection import TimedConnection
 
 _FORMAT = "adclient ledger, format 2"
 _EARLIER_FORMATS = ("adclient ledger, format 1",)
@@ -109,18 +108,14 @@ class PostgresLedger(SQLLedger):
         with closing(self._connect("read")) as connection:
             return bool(connection.execute(_FIND).fetchone()[0])
 
-    def _connect(self, mode: Mode) -> DatabaseConnection:  # noqa: ARG002
-        return _Connection(self._open())
+    def _connect(self, mode: Mode) -> "TimedConnection":  # noqa: ARG002
+        return self._open()
 
-    def _open(self) -> "psycopg.Connection[tuple[object, ...]]":
-        import psycopg.conninfo
+    def _open(self) -> "TimedConnection":
+        from adclient.ledger.postgres_connection import TimedConnection
 
-        conninfo, wait = self._conninfo, self._longest_wait()
-        if wait < BUSY_SECONDS:  # libpq takes whole seconds, and at least two
-            seconds = max(2, int(wait))
-            conninfo = psycopg.conninfo.make_conninfo(conninfo, connect_timeout=seconds)
         # Prepared statements fail behind some poolers.
-        return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
+        return TimedConnection.connect(self._conninfo, autocommit=True, prepare_threshold=None)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
         if mode != "read":
@@ -152,16 +147,3 @@ class PostgresLedger(SQLLedger):
         if isinstance(error, psycopg.Error):
             return one_line(self._redactor.redact(str(error)))
         return None
-
-
-class _Connection:
-    """A connection of psycopg, with `?` for each value as in SQLite."""
-
-    def __init__(self, connection: "psycopg.Connection[tuple[object, ...]]") -> None:
-        self._psycopg = connection
-
-    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Any:
-        return self._psycopg.execute(sql.replace("?", "%s").encode(), values or None)
-
-    def close(self) -> None:
-        self._psycopg.close()

@@ -175,10 +175,14 @@ class Transaction:
             return entry
         return self.append("reserved", entry)
 
+    def last(self) -> tuple[Any, str]:
+        """The number and the hash of the last row."""
+        sql = "SELECT number, hash FROM adclient_ledger ORDER BY number DESC LIMIT 1"
+        return self.connection.execute(sql).fetchone() or (0, FIRST_HASH)
+
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
-        last_sql = "SELECT number, hash FROM adclient_ledger ORDER BY number DESC LIMIT 1"
-        last, last_hash = self.connection.execute(last_sql).fetchone() or (0, FIRST_HASH)
+        last, last_hash = self.last()
         at = utc_text(entry.at)
         change_of_count = _counts(entry) - (before is not None and _counts(before))
         row = Row(

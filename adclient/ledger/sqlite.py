@@ -5,7 +5,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -59,9 +59,14 @@ _REASONS = {
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened for writing, or its directory cannot",
+    sqlite3.SQLITE_CANTOPEN: "this user cannot open it, or cannot write to its directory",
 }
-_in_use: list[int] = []  # the id of its process for each transaction that has not ended
+_CLOCK_TICK = 20_000_000  # nanoseconds; two writes within one give a file the same time
+_WAL_UNREADABLE = (
+    "its -wal file has rows that this user cannot read; `adclient ledger verify` of a user who can "
+    "write to it moves them into the file"
+)
+_in_use: list[int] = []  # the id of its process for each open connection
 
 
 @public_in("adclient.ledger")
@@ -105,6 +110,7 @@ class SQLiteLedger(SQLLedger):
                 argument="path",
             )
         self._path = Path(text).absolute()
+        self._wal = Path(f"{self._path}-wal")
         self._file: os.stat_result | None = None  # the file that was found to be a ledger
         super().__init__(str(self._path), now)
 
@@ -118,41 +124,75 @@ class SQLiteLedger(SQLLedger):
 
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
+        # SQLite also writes to read, such as to create a -wal file.
+        needed = (self._path, *([] if self._wal.exists() else [self._path.parent]))
+        if mode != "read" or not self._path.exists() or all(map(_can_write, needed)):
+            with super()._transaction(mode) as transaction:
+                yield transaction
+        else:
+            with self._errors_explained(), closing(Connection(":memory:")) as copy:
+                self._copy_into(copy)
+                self._begin(copy, mode)
+                yield Transaction(copy, self._now())
+
+    def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
         # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
-        pid = os.getpid()
-        if {*_in_use} - {pid}:
+        if {*_in_use} - {os.getpid()}:
             raise self._error(
                 "this process was forked while a thread of its parent used a ledger; start "
                 "processes with `forkserver` or `spawn`"
             )
-        _in_use.append(pid)
-        try:
-            with super()._transaction(mode) as transaction:
-                yield transaction
-        finally:
-            _in_use.remove(pid)
-
-    def _connect(self, mode: Mode) -> DatabaseConnection:
-        uri = f"{self._path.as_uri()}?mode=rw"  # which creates no file: reading must not
         if self._file is not None:
             # A file that has replaced the first one does not contain its drafts.
             if not os.path.samestat(self._path.stat(), self._file):
                 raise self._error("it was replaced by another file while it was in use")
+            if not self._path.stat().st_size:
+                raise self._error(MISSING)
         elif not self._path.exists():
             if mode != "create":
                 raise self._error(MISSING)
             if not self._path.parent.is_dir():
                 raise self._error("its directory does not exist")
+        if self._path.exists():
+            if not _can_write(self._path):
+                raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
+            # SQLite takes a file shorter than a page for an empty one, and overwrites it.
+            if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+                raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
+        return super()._begun(mode)
+
+    def _connect(self, mode: Mode) -> DatabaseConnection:
+        uri = self._path.as_uri()
+        if mode == "create" and self._file is None and not self._path.exists():
             # SQLite creates a file with the mode of this one.
             with NamedTemporaryFile(dir=self._path.parent) as private:
-                _open(f"{uri}c&modeof={quote(os.fsencode(private.name))}").close()
-        # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-        if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
-            raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
-        connection = _open(uri)
-        # Damaged text must not raise: `verify` finds its row.
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        return connection
+                Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
+        return Connection(f"{uri}?mode=rw")  # which creates no file: reading must not
+
+    def _copy_into(self, copy: sqlite3.Connection) -> None:
+        """Copy the file, for a user who can only read it."""
+        deadline = time.monotonic() + self._longest_wait()
+        while True:
+            changed_at, has_wal = self._path.stat().st_mtime_ns, self._wal.exists()
+            is_old = abs(time.time_ns() - changed_at) > _CLOCK_TICK
+            # Files beside it that belong to this user would keep others from writing.
+            how = "readonly_shm=1" if has_wal else "immutable=1"
+            reason: str | None = LOCKED
+            try:
+                with closing(Connection(f"{self._path.as_uri()}?mode=ro&{how}")) as file:
+                    file.execute(_FIND).fetchone()  # `backup` would wait for a lock without end
+                    file.backup(copy)
+                is_unchanged = changed_at == self._path.stat().st_mtime_ns and is_old
+                if has_wal or (is_unchanged and not self._wal.exists()):
+                    return
+            except sqlite3.DatabaseError as error:  # perhaps somebody wrote at the same time
+                is_closed = _code(error) == sqlite3.SQLITE_CANTOPEN
+                reason = _WAL_UNREADABLE if has_wal and is_closed else self._reason(error)
+                if is_closed and not has_wal:
+                    raise
+            if time.monotonic() > deadline:
+                raise self._error(str(reason))
+            time.sleep(0.001)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
@@ -212,6 +252,22 @@ def _code(error: sqlite3.Error) -> int:
     return code & 0xFF  # the primary code of an extended one
 
 
-def _open(uri: str) -> sqlite3.Connection:
-    # Autocommit, as `sqlite3` would begin transactions by itself.
-    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+def _can_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+class Connection(sqlite3.Connection):
+    """A connection that threads may use one after the other, and that is counted while open."""
+
+    def __init__(self, uri: str) -> None:
+        # Autocommit, as `sqlite3` would begin transactions by itself.
+        super().__init__(uri, 0, isolation_level=None, check_same_thread=False, uri=True)
+        # Damaged text must not raise: `verify` finds its row.
+        self.text_factory = partial(str, encoding="utf-8", errors="replace")
+        self._pid = os.getpid()
+        _in_use.append(self._pid)
+
+    def close(self) -> None:
+        """Close it."""
+        super().close()
+        _in_use.remove(self._pid)

@@ -1,7 +1,7 @@
 """Stages the changes of a plan, each once, and reports on each."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from adclient.errors import (
     PolicyRefused,
     TransportError,
 )
-from adclient.ledger.entry import Entry, Ledger, deadline_text, read_at
+from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange
@@ -51,53 +51,60 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
         problem = "a plan needs a client with a ledger, which records what was staged"
         raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
     engine.check_open()
-    stopped: str | None = None
-    is_verified = False
-    for plan in plans:
-        reports: list[ChangeReport] = []
-        try:
-            if not is_verified:  # afterwards, each report verifies it
-                stopped, is_verified = _damage_of(guard.ledger), True
-            for change in plan.changes:
-                if stopped is None:
-                    report, is_last = _staged(engine, guard, change)
-                    stopped = (
-                        f"plan {plan.id} stopped at change {change.number}" if is_last else None
-                    )
-                else:
-                    report = report_on(change, "not tried", stopped)
-                reports.append(report)
-            whole = report_of(plan, reports, guard.policy, guard.ledger)
-        except KeyboardInterrupt as interrupt:
-            forget_frames(interrupt)
-            reports += _interrupted_reports(guard.ledger, plan, len(reports))
-            whole = report_of(plan, reports, guard.policy, guard.ledger)
-            raise Interrupted(whole) from interrupt
-        stopped = stopped or whole.ledger_problem
-        yield whole
+    # Others need not be readable.
+    ledger = guard.ledger if isinstance(guard.ledger, SQLLedger) else None
+    with nullcontext() if ledger is None else ledger.__kept_open__():
+        stopped: str | None = None
+        damage: str | None = None
+        is_verified = False
+        for plan in plans:
+            reports: list[ChangeReport] = []
+            try:
+                if not is_verified:
+                    stopped = damage = _damage_of(ledger)
+                    is_verified = True
+                for change in plan.changes:
+                    if stopped is None:
+                        report, is_last = _staged(engine, guard, change)
+                        stopped = (
+                            f"plan {plan.id} stopped at change {change.number}" if is_last else None
+                        )
+                    else:
+                        report = report_on(change, "not tried", stopped)
+                    reports.append(report)
+                whole = report_of(plan, reports, guard.policy, None if damage else ledger)
+            except KeyboardInterrupt as interrupt:
+                forget_frames(interrupt)
+                reports += _interrupted_reports(ledger, plan, len(reports))
+                whole = report_of(plan, reports, guard.policy, ledger)
+                raise Interrupted(whole) from interrupt
+            if damage is not None:
+                whole = attrs.evolve(whole, ledger_problem=damage)
+            stopped = stopped or whole.ledger_problem
+            yield whole
 
 
 def report_of(
-    plan: "Plan", changes: Sequence[ChangeReport], policy: Policy, ledger: Ledger | None = None
+    plan: "Plan", changes: Sequence[ChangeReport], policy: Policy, ledger: SQLLedger | None = None
 ) -> PlanReport:
     """The report on a plan, from those on its changes and from the ledger."""
     pairs = zip(plan.changes, changes, strict=True)
     summed = [(change, each.diff) for change, each in pairs if each.verdict in _SUMMED]
     money = sums_of(summed, policy)
     report = PlanReport(plan_id=plan.id, title=plan.title, changes=tuple(changes), money=money)
-    if not isinstance(ledger, SQLLedger):  # others need not be readable
+    if ledger is None:
         return report
     try:
         notes = tuple(_notes_on_edited(plan, ledger))
-        return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
+        return attrs.evolve(report, notes=notes, ledger_head=ledger.__head__())
     except Exception as error:  # the drafts are staged anyway
         return attrs.evolve(report, ledger_problem=str(error))
 
 
-def _damage_of(ledger: Ledger) -> str | None:
+def _damage_of(ledger: SQLLedger | None) -> str | None:
     """The damage of a ledger, in words; None if it is intact or does not exist yet."""
     try:
-        if isinstance(ledger, SQLLedger) and ledger.exists():
+        if ledger is not None and ledger.exists():
             ledger.verify()
     except LedgerError as error:
         return str(error)
@@ -131,10 +138,12 @@ def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[Change
     return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), False
 
 
-def _interrupted_reports(ledger: Ledger, plan: "Plan", done: int) -> Iterator[ChangeReport]:
+def _interrupted_reports(
+    ledger: SQLLedger | None, plan: "Plan", done: int
+) -> Iterator[ChangeReport]:
     """The reports on the interrupted change and on all after it."""
     entries: dict[str | None, Entry] | None = None
-    if isinstance(ledger, SQLLedger):
+    if ledger is not None:
         with suppress(LedgerError):
             entries = {entry.change: entry for entry in ledger.entries(plan_id=plan.id)}
     for number, change in enumerate(plan.changes[done:]):

@@ -6,10 +6,13 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import psycopg
 import pytest
+from raw_server import Connection, RawServer
 
 PASSWORD = "hunter2-s3cret"
 # A database of its own for each test would be 300 files.
@@ -57,6 +60,29 @@ def server() -> Iterator[str]:
     finally:
         run("pg_ctl", "stop", "-m", "immediate")
         shutil.rmtree(folder)
+
+
+@contextmanager
+def silenced(where: str, word: bytes, times: int) -> Iterator[str]:
+    """The URL of a proxy that lets no response through once a word was sent that often."""
+    port, left = int(where.rpartition(":")[2].partition("/")[0]), [times]
+
+    def forward(client: Connection) -> None:
+        def respond() -> None:
+            while (data := server.recv(65536)) and left[0] > 0:
+                client.send(data)
+
+        with socket.create_connection(("127.0.0.1", port)) as server:
+            answering = Thread(target=respond)
+            answering.start()
+            while data := client.receive():
+                left[0] -= word in data
+                server.sendall(data)
+            server.shutdown(socket.SHUT_RDWR)
+            answering.join()
+
+    with RawServer(forward) as proxy:
+        yield where.replace(f":{port}", f":{proxy.url.rpartition(':')[2]}")
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 import os
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import psycopg
 import pytest
+from clients import sync_and_async, wait
 from gate_tests import *  # noqa: F403
-from postgres_server import PASSWORD
+from postgres_server import PASSWORD, silenced
 
 from adclient import (
     AdClient,
@@ -74,11 +77,11 @@ def test_child_of_a_fork_leaves_the_connection_and_the_lock_of_its_parent_alone(
 ) -> None:
     client, database = FakeAdService().client(gate=gate, timeout=5), gate._database
     read(client)
-    parents = database._connection
+    [parents] = database._connections._idle
     database._lock.acquire()  # as another thread of the parent might have
     monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a child that is forked now
     read(client)
-    childs = database._connection
+    [childs] = database._connections._idle
     assert childs is not parents
     monkeypatch.undo()
     read(client)
@@ -97,6 +100,22 @@ def test_thread_waits_for_the_connection_no_longer_than_its_call(gate, where) ->
         with pytest.raises(CallTimeout, match="in time: other threads use its connection"):
             read(client.with_options(timeout=0.2))
         assert isinstance(other.exception(), CallTimeout)
+
+
+@pytest.mark.parametrize("word", [b"", b"BEGIN", b"INSERT"])
+@sync_and_async
+async def test_silent_server_takes_no_longer_than_the_call(client_kind, gate, where, word) -> None:
+    read(FakeAdService().client(gate=gate))  # which makes the table
+    answer = httpx.Response(429, headers={"Retry-After": "60"})
+    transport = httpx.MockTransport(lambda _: answer)
+    with silenced(where, word, 1) as url:
+        silent, began = SharedGate(open_ledger(url)), time.monotonic()
+        async with client_kind.open(transport=transport, gate=silent, timeout=1) as client:
+            # The pause that is not recorded is a warning.
+            problem = pytest.raises(CallTimeout if word != b"INSERT" else RateLimited)
+            with warnings.catch_warnings(action="ignore"), problem:
+                await wait(client.beta.list_campaigns(account_id="account_b204"))
+            assert time.monotonic() - began < 5
 
 
 def test_clock_of_the_server_counts(gate, execute) -> None:

@@ -8,9 +8,11 @@ somebody else writes.
 
 import pickle
 import random
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -22,6 +24,7 @@ import ledger_race as race
 import pytest
 from cases import each_case
 from clients import sync_and_async, wait
+from forking import run
 from ledger_kills import kill_writers
 from plans import FIRST, SECOND, THIRD, pause, plan_of, verdicts
 from processes import received, started
@@ -32,6 +35,8 @@ import adclient.ledger.database
 from adclient import CallTimeout, ConfigurationError, Diff, Draft, Entry, LedgerError, Policy
 from adclient.ledger import open_ledger
 from adclient.ledger.entry import DEADLINE
+from adclient.ledger.idle import _close_everywhere
+from adclient.plan import Plan
 from adclient.policy import Refusal, Usage
 from adclient.testing import FakeAdService
 
@@ -645,6 +650,76 @@ def test_ledger_may_be_created_by_many_at_the_same_time(open_it) -> None:
     assert len(admit_at_once(open_it)) == len(open_it().entries()) == 8
 
 
+# The connection that a plan keeps open.
+
+
+@pytest.fixture
+def opened(ledger, monkeypatch) -> list:
+    """The connections that the ledger opens."""
+    connect, opened = ledger._connect, []
+    monkeypatch.setattr(ledger, "_connect", lambda mode: opened.append(connect(mode)) or opened[-1])
+    return opened
+
+
+def stage_plan(ledger, event=lambda: None) -> int:
+    """Stage three changes, of which the second is staged before an event; the exit code."""
+    fake = FakeAdService()
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        response = fake.transport.handle_request(request)
+        if len(fake.requests) == 2:
+            event()
+        return response
+
+    call = {"call": "gamma.create_dco_ad", "account_id": "account_c3d8"}
+    plan = Plan.of("w47", [{**call, "fields": {"name": name}} for name in "abc"])
+    with fake.client(ledger=ledger, transport=httpx.MockTransport(respond)) as client:
+        report = plan.stage(client)
+    assert (len(fake.drafts), report.ledger_head) == (3, ledger.verify())
+    return report.exit_code
+
+
+@pytest.mark.parametrize("event", [lambda: None, lambda: signal.raise_signal(signal.SIGINT)])
+def test_plan_keeps_one_connection_until_it_ends(ledger, opened, event) -> None:
+    ledger.create()
+    opened.clear()
+    with suppress(KeyboardInterrupt):
+        stage_plan(ledger, event)
+    assert len(opened) <= 3  # the others are asked whether it exists, and to verify it
+    for connection in opened:
+        with pytest.raises(Exception, match="closed"):
+            connection.execute("SELECT 1")
+    assert states(ledger)[0] == "staged"
+
+
+def test_connection_is_kept_until_the_last_block_ends_or_the_process_forks(ledger, opened) -> None:
+    with ledger.__kept_open__():
+        with ledger.__kept_open__():
+            ledger.create()
+        ledger.entries()
+        assert len(opened) == 1
+        _close_everywhere()  # as before a fork
+        ledger.entries()
+    assert len(opened) == 2
+
+
+def test_ledger_can_be_used_on_both_sides_of_a_fork_during_a_plan(where) -> None:
+    run(
+        """
+sys.path.append(sys.argv[2])
+from ledger_tests import admit, stage_plan
+from adclient.ledger import open_ledger
+
+ledger = open_ledger(url)
+assert stage_plan(ledger, lambda: in_a_child(lambda: admit(ledger, "child"))) == 0
+ledger.verify()
+assert len(ledger.entries()) == 4
+""",
+        where,
+        str(Path(__file__).parent),
+    )
+
+
 # Errors.
 
 
@@ -678,7 +753,7 @@ def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
         DEADLINE.set(time.monotonic())
         admit(ledger)
 
-    with pytest.raises(LedgerError, match="time of the call is over"):
+    with pytest.raises(LedgerError, match=r"time of the call is over|respond in time"):
         copy_context().run(admit_late)
     admit(ledger)
     assert states(ledger) == ["under way"]

@@ -1,11 +1,11 @@
 """A ledger in memory, which notes the latest state of each entry."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import RLock
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import attrs
 
@@ -13,21 +13,8 @@ from adclient._tables.items import Items
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import Mode
 from adclient.ledger.entry import Entry, read_at
-from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
+from adclient.ledger.rows import SCHEMA, Transaction
 from adclient.ledger.sqlite import SQLiteLedger
-
-
-@attrs.frozen
-class _Connection:
-    """The only connection to a database in memory, which stays open."""
-
-    database: sqlite3.Connection
-
-    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Any:
-        return self.database.execute(sql, values)
-
-    def close(self) -> None:
-        self.database.rollback()
 
 
 @attrs.frozen
@@ -81,15 +68,10 @@ class MemoryLedger(SQLiteLedger):
 
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
-        with self._lock, super()._transaction(mode) as transaction:
-            yield _NotingTransaction(transaction.connection, transaction.now, self._latest)
+        with self._lock, self._errors_explained(), self.database:  # which commits, or rolls back
+            if mode != "read":
+                self.database.execute("BEGIN")
+            yield _NotingTransaction(self.database, self._now(), self._latest)
 
     def _exists(self) -> bool:
         return True
-
-    def _connect(self, mode: Mode) -> _Connection:  # noqa: ARG002 (there is only one)
-        return _Connection(self.database)
-
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
-        if mode != "read":
-            connection.execute("BEGIN")

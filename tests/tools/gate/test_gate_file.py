@@ -17,7 +17,9 @@ from clients import (
     a_draft,
     a_page,
     asyncio_and_trio,
+    everything,
     read,
+    step,
     sync_and_async,
     wait,
     write,
@@ -74,6 +76,23 @@ def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, ticke
     assert ask(ticket) is None
 
 
+@sync_and_async
+async def test_accounts_are_read_with_one_connection_unless_the_file_is_deleted(
+    client_kind, gate, gate_file, monkeypatch
+) -> None:
+    connect, opened = gate._database._open, []
+    monkeypatch.setattr(gate._database, "_open", lambda: opened.append(connect()) or opened[-1])
+    async with client_kind.open(
+        transport=Service(*[a_page() for _ in "abcd"]).transport, gate=gate
+    ) as client:
+        accounts = client.over_accounts(client.alpha.explain_objectives, [*"abcd"], at_once=1)
+        await step(accounts)
+        await step(accounts)
+        gate_file.unlink()
+        await everything(accounts)
+    assert len(opened) == 2
+
+
 def no_directory(path: Path) -> None:
     os.rmdir(path.parent)
 
@@ -89,7 +108,7 @@ def another_database(path: Path) -> None:
         (no_directory, "No such file or directory"),
         (another_database, "it is an SQLite database, but not that of a gate"),
         (lambda path: SQLiteLedger(path).create(), "it is an SQLite database, but not that of a"),
-        (Path.mkdir, "it cannot be opened for writing"),
+        (Path.mkdir, "this user cannot open it"),
         (lambda path: path.write_text("x"), "it is not an SQLite database"),
         (lambda path: path.write_text("x" * 999), "it is not an SQLite database"),
     ],

@@ -5,17 +5,17 @@ import random
 import resource
 import sqlite3
 import sys
-from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import attrs
 import pytest
 from cases import each_case
-from ledger_tests import CAMPAIGN, admit, an_entry, stage, states
+from ledger_tests import CAMPAIGN, admit, an_entry, stage, stage_plan, states
 from plans import pause, plan_of
 
-from adclient import ConfigurationError, Entry, LedgerError, SQLiteLedger
+from adclient import ConfigurationError, Entry, LedgerError, LedgerWarning, SQLiteLedger
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService
 
@@ -58,10 +58,6 @@ def test_replaced_row_is_refused(ledger, execute) -> None:
         execute(f"INSERT OR REPLACE INTO adclient_ledger {copy}")
 
 
-def test_clock_is_that_of_the_machine(where) -> None:
-    assert abs(admit(open_ledger(where)).at - datetime.now(UTC)) < timedelta(minutes=1)
-
-
 def test_rows_are_written_to_the_disk(ledger) -> None:
     """A test cannot cut the power; these are the settings with which SQLite survives that."""
     stage(ledger)
@@ -86,7 +82,7 @@ def test_place_without_a_directory_or_of_one_is_refused(assert_refuses_a_write, 
     ledger = open_ledger(tmp_path / "missing" / "drafts.db")
     assert_refuses_a_write(ledger, "its directory does not exist")
     assert not ledger.exists()
-    problem = "it cannot be opened for writing|it is not an SQLite database"
+    problem = "this user cannot open it|it is not an SQLite database"
     assert_refuses_a_write(open_ledger(tmp_path), problem)
 
 
@@ -162,6 +158,45 @@ def test_empty_file_is_no_ledger_until_something_is_written(where, ledger) -> No
     assert Path(where).stat().st_size == 0
     admit(ledger)
     assert ledger.exists()
+
+
+@contextmanager
+def reading(path: Path, mode: int = 0o444):
+    """A block in which this user can only read a file and its directory."""
+    me, before = os.geteuid(), set(os.listdir(path.parent))
+    path.chmod(mode)
+    path.parent.chmod(0o555)
+    os.seteuid(me or 65534)  # root could write
+    try:
+        yield
+    finally:
+        os.seteuid(me)
+        path.parent.chmod(0o755)
+        path.chmod(0o644)
+    assert set(os.listdir(path.parent)) == before
+
+
+def test_user_who_can_only_read_reads_whether_somebody_writes_or_not(monkeypatch) -> None:
+    monkeypatch.setattr("adclient.ledger.database.BUSY_SECONDS", 0.5)
+    with TemporaryDirectory() as folder:  # that of pytest is closed to other users
+        path = Path(folder, "drafts.db")
+        owner, reader = open_ledger(path), open_ledger(path)
+        stage(owner)
+        with reading(path):
+            assert states(reader) == ["staged"]
+            with pytest.raises(LedgerError, match="it is read-only"):
+                admit(reader, 2)
+        with owner.__kept_open__():
+            admit(owner, 2)
+            with reading(path):
+                assert [each.entry_id for each in reader.unknown()] == ["entry_2"]
+                assert reader.verify() == owner.verify()
+        Path(f"{path}-wal").write_bytes(b"x" * 99)  # as after a crash, without its index
+        with reading(path), pytest.raises(LedgerError, match="its -wal file has rows that this"):
+            reader.entries()
+        os.unlink(f"{path}-wal")
+        with reading(path, 0), pytest.raises(LedgerError, match="this user cannot open it"):
+            reader.entries()
 
 
 UPDATE_LAST, WHERE_LAST = "UPDATE adclient_ledger SET", "WHERE number = 2"
@@ -281,21 +316,15 @@ def test_ledger_whose_file_was_replaced_is_refused(
     assert not Path(where).exists() or Path(where).stat().st_size == 0
 
 
-def test_file_that_is_replaced_while_a_write_waits_is_refused(
-    assert_refuses_a_write, ledger, where, monkeypatch
-) -> None:
-    stage(ledger)
-    begin = ledger._begin_at_once
-
-    def begin_late(*arguments) -> None:
-        begin(*arguments)
+def test_file_that_is_replaced_during_a_plan_stops_it(ledger, where) -> None:
+    def replace() -> None:
         os.rename(where, f"{where}.old")
         Path(where).touch()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(ledger, "_begin_at_once", begin_late)
-        assert len(ledger.entries()) == 1
-    assert_refuses_a_write(ledger, "replaced by another")
+    problem = "it was replaced by another file"
+    with pytest.raises(LedgerError, match=problem), pytest.warns(LedgerWarning, match=problem):
+        stage_plan(ledger, replace)
+    assert Path(where).stat().st_size == 0
 
 
 def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkeypatch) -> None:

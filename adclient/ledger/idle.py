@@ -1,0 +1,81 @@
+"""Database connections that stay open between uses."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakSet
+
+
+class _Connection(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Connection)
+
+_everywhere: WeakSet["IdleConnections[Any]"] = WeakSet()
+_leaked_on_purpose: list[object] = []  # closing a parent's connection could disturb the parent
+
+
+class IdleConnections(Generic[C]):
+    """Connections to one database that wait for their next use, in any thread of this process.
+
+    There is no lock: the methods of a list are atomic. Without a reason to keep them open, there
+    are none.
+    """
+
+    def __init__(self, *, is_kept: bool = False) -> None:
+        self._idle: list[C] = []
+        self._reasons = ["its owner"] if is_kept else []
+        self._pid = os.getpid()
+        _everywhere.add(self)
+
+    def __del__(self) -> None:
+        self.close()
+
+    @contextmanager
+    def kept(self) -> Generator[None]:
+        """Keep connections open in this block."""
+        self._reasons.append("a block")
+        try:
+            yield
+        finally:
+            self._reasons.pop()
+            if not self._reasons:
+                self.close()
+
+    def take(self) -> C | None:
+        """Take a connection for its next use; None if there is none."""
+        if self._pid != os.getpid():
+            _leaked_on_purpose.append(self._idle)
+            self._idle, self._pid = [], os.getpid()
+        with suppress(IndexError):
+            return self._idle.pop()
+        return None
+
+    @contextmanager
+    def using(self, connection: C) -> Generator[None]:
+        """Use a connection in this block; an error closes it, which rolls back."""
+        try:
+            yield
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        if not self._reasons:
+            self.close()
+
+    def close(self) -> None:
+        """Close them; later uses open others."""
+        while (connection := self.take()) is not None:
+            connection.close()
+
+
+def _close_everywhere() -> None:
+    for connections in [*_everywhere]:
+        connections.close()
+
+
+# A child must not use them, and SQLite in it would assume that it has the locks of its parent.
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(before=_close_everywhere)
