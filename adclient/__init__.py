@@ -144,7 +144,11 @@ if not TYPE_CHECKING:  # pragma: no branch
         if name in _PUBLIC_MODULES:
             return import_module(f"{__name__}.{name}")
         if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            if name.islower():  # such as a module that is imported
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from adclient._advice import no_name
+
+            raise no_name(name)
         globals()[name] = value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         return value
 

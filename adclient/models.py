@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final, NoReturn
 
 import attrs
 
@@ -223,6 +223,17 @@ class Draft(Result, ToJSON, notebook.HTMLRepr):
         return notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
 
 
+def _refuse_change(record: object, name: str, _: object) -> NoReturn:
+    from adclient._advice import frozen
+
+    raise frozen(record, name)
+
+
+# In place of what attrs has made, whose error has no name and no advice.
+for _record in (Diff, Draft):
+    type.__setattr__(_record, "__setattr__", _refuse_change)
+
+
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class Item(ItemBase):
     """One item of a listing: an element of `data` in the response to a read.
@@ -261,21 +272,6 @@ class Item(ItemBase):
         named = {k: as_json(v) for k, v in as_mapping(self).items() if k != "extra"}
         fields = {name: value for name, value in named.items() if value is not None}
         return fields | {k: copied(v) for k, v in self.extra.items() if k not in fields}
-
-    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
-
-        def __getattr__(self, name: str) -> object:
-            if hasattr(type(self), name):  # a property of a caller's class raised the error
-                return object.__getattribute__(self, name)
-            problem = f"{type(self).__name__} has no attribute {name!r}"
-            if not name.startswith("_"):  # tools look for private names
-                problem += ", and the service sent no such field"
-                if name in self.extra:
-                    problem = (
-                        f"{type(self).__name__} has no attribute {name!r}, but the service sent "
-                        f"it: use extra[{name!r}], or page.typed(…) with a class that has it"
-                    )
-            raise AttributeError(problem, name=name, obj=self)
 
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]

@@ -38,7 +38,7 @@ ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
 _Refusal = ConfigurationError | InvalidRequest
 _PACKAGE = f"{__name__.partition('.')[0]}."
-_SCHEME = re.compile(r"\A\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
+_SCHEME = re.compile(r"\A[ \t]*(bearer|basic|token)[ \t]", re.IGNORECASE)  # of the whole header
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
@@ -254,7 +254,7 @@ def check_base_url(value: object) -> str:
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refused("must not contain '.' or '..' in its path")
-    if parts.path.rstrip("/").endswith("/v1"):
+    if re.search(r"/v1(/\w+-ads(/.*)?)?/*\Z", parts.path):
         raise refused("must not end in /v1: the path of every operation begins with it")
     return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
@@ -309,6 +309,8 @@ def check_token(value: object) -> str:
         )
     elif value != value.strip():
         problem = "starts or ends with whitespace; pass token.strip()"
+    elif len(value.splitlines()) > 1:
+        problem = "has a line break; pass one line"
     elif not _is_visible(value):
         problem = "contains whitespace, a control character or one outside ASCII"
     else:

@@ -46,6 +46,7 @@ RULES: list[tuple[str, str]] = [
     (r"\baclose\b", "close"),
     (r"__aenter__", "__enter__"),
     (r"__aexit__", "__exit__"),
+    (r"__enter__ = __exit__ =", "__aenter__ = __aexit__ ="),
     (r"__aiter__", "__iter__"),
     (r"__anext__", "__next__"),
     (r"\bStopAsyncIteration\b", "StopIteration"),

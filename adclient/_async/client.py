@@ -14,7 +14,7 @@ from adclient._async.gamma import AsyncGamma
 from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred, public_in
+from adclient._display.signatures import deferred, public_in, with_advice
 from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -117,6 +117,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
     gamma: AsyncGamma
     delta: AsyncDelta
 
+    @with_advice
     def __init__(
         self,
         base_url: str | None = None,
@@ -362,6 +363,9 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         traceback: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
+        __enter__ = __exit__ = notebook.refuse_with
 
     def __repr__(self) -> str:
         if not hasattr(self, "_engine"):  # in a traceback of the constructor

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Coroutine, Generator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.page import AsyncPage, AsyncSource, Convert
@@ -47,14 +47,6 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
         self._is_used = False
         self._running: Coroutine[Any, Any, AsyncPage[T]] | None = None
         self.__qualname__ = str(source.operation)  # which the repr of a task shows
-
-    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find these mistakes themselves)
-
-        def __getattr__(self, name: str) -> object:
-            problem = f"an AsyncListing has no {name!r}"
-            if hasattr(AsyncPage, name):
-                problem += f"; its pages have: use `await`, as in `(await listing).{name}`"
-            raise AttributeError(problem, name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"

@@ -5,8 +5,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from adclient._async.staging import staging  # async only
-from adclient._core.advice import with_advice
 from adclient._display.notebook import PublicDir
+from adclient._display.signatures import with_advice
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine

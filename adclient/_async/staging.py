@@ -6,8 +6,8 @@ from collections.abc import Coroutine, Generator
 from types import CoroutineType, FunctionType
 from typing import Any
 
-from adclient._core.advice import with_advice
 from adclient._display.notebook import PublicDir
+from adclient._display.signatures import with_advice
 from adclient.models import Draft
 
 

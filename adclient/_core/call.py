@@ -10,7 +10,7 @@ from adclient._core.operations import Operation, ParameterType
 from adclient._core.redact import one_line
 from adclient._values.arguments import as_number, unboxed
 from adclient.errors import InvalidRequest
-from adclient.models import JSON, Draft, Item, Result
+from adclient.models import JSON, LAST_30_DAYS, Draft, Item, Result
 
 R = TypeVar("R", bound=Result, covariant=True)
 
@@ -74,7 +74,7 @@ def validated(
 
 _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
     "id": ("a non-empty str", lambda value: isinstance(value, str) and value != ""),
-    "text": ("a str", lambda value: isinstance(value, str)),
+    "text": (f"a str, such as {LAST_30_DAYS}", lambda value: isinstance(value, str)),
     "object": (
         "a mapping, or an instance of attrs, a dataclass or pydantic",
         lambda value: jsontext.is_object(value) or jsontext.fields_of(value) is not None,

@@ -53,7 +53,7 @@ _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
-_CERTIFICATES = "Check verify= and the certificates of both ends"
+_OVER_HTTP = ", over plain http; if this always happens, begin base_url with https://"
 _NO_QUOTA = "no retry, as the quota is used up"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
@@ -80,6 +80,8 @@ def outcome(
         if outcome.timed_out:
             cls = CallTimeout
         what = outcome.reason
+        if cls is ConnectionLost and details.get("url", "").startswith("http:"):
+            what += _OVER_HTTP
         details |= {"retry_after": outcome.retry_after}
     elif outcome.broken is not None and outcome.is_success:
         # The head of a write's response shows that the service accepted it.
@@ -102,8 +104,8 @@ def outcome(
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
     advice = None
-    if isinstance(outcome, Failure) and outcome.is_permanent and not may_be_staged:
-        advice = _CERTIFICATES
+    if isinstance(outcome, Failure) and outcome.advice and not may_be_staged:
+        advice = outcome.advice
     elif cls is CallTimeout and is_limited:
         advice = _LIMITED
     elif cls is CallTimeout and is_unretried:
@@ -124,6 +126,8 @@ def unreadable(
         cls = with_unknown_outcome(cls)
     for redactor in redactors:
         response = attrs.evolve(response, body=redactor.redact_bytes(response.body))
+    if response.body[:99].lstrip().startswith(b"<"):
+        problem = "a web page instead of JSON; check base_url"
     message = None if response.defect is not None else problem_of(response).message
     for redactor in redactors:  # what JSON escaped far behind is now plain
         message = message and redactor.redact(message)

@@ -195,7 +195,8 @@ def _encode(value: object, path: str) -> str:
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
     if (fields := fields_of(value)) is not None:
         return _encode(fields, path)
-    raise JSONError(f"{path}: expected a JSON value, got {type(value).__name__}")
+    kind = f"{type(value).__name__}{'; pass its isoformat()' * hasattr(value, 'isoformat')}"
+    raise JSONError(f"{path}: expected a JSON value, got {kind}")
 
 
 def digits(value: object, path: str) -> str:

@@ -19,8 +19,8 @@ class Failure:
     """No complete response. `sent` means that the service may have received the whole request.
 
     `error` is the exception of the caller's own code, such as an event hook of their client.
-    `is_permanent` means that another attempt would fail in the same way, `retry_after` that a later
-    one will not.
+    `is_permanent` means that another attempt would fail in the same way, unless the caller follows
+    the `advice`, and `retry_after` that a later one will not.
     """
 
     reason: str
@@ -28,6 +28,7 @@ class Failure:
     timed_out: bool = False
     error: Exception | None = None
     is_permanent: bool = False
+    advice: str | None = None
     retry_after: float | None = None
 
     def __str__(self) -> str:

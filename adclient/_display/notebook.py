@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from adclient._values.json_values import is_array, is_object
 
@@ -101,6 +101,16 @@ class PublicDir:
         names = object.__dir__(self)
         return [name for name in names if name.startswith("__") or not name.startswith("_")]
 
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistakes themselves)
+
+        def __getattr__(self, name: str) -> object:
+            # Tools look for private names. A public one may be a property that raised the error.
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            from adclient._advice import no_attribute
+
+            raise no_attribute(self, name)
+
 
 class HTMLRepr(PublicDir):
     """A value shown as HTML in a notebook, and by its `repr` everywhere else."""
@@ -109,6 +119,18 @@ class HTMLRepr(PublicDir):
 
     @abstractmethod
     def _repr_html_(self) -> str: ...
+
+    if not TYPE_CHECKING:  # pragma: no branch  (as above)
+        __iter__ = None  # or `__getitem__` would make it iterable
+
+        def __getitem__(self, key: object) -> NoReturn:
+            kind = type(self).__name__
+            raise TypeError(f"{kind} has no index: use attributes, such as .{key} or .extra")
+
+
+def refuse_with(*_: object) -> NoReturn:
+    """Refuse `with` for an async client, and `async with` for a sync one."""
+    raise TypeError("use `with AdClient(…)`, or `async with AsyncAdClient(…)`")
 
 
 class Change(NamedTuple):

@@ -3,8 +3,9 @@
 import inspect
 import sys
 from collections.abc import Callable
+from functools import wraps
 from types import FunctionType, SimpleNamespace
-from typing import TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
     from typing import TypeAliasType as TypeAliasType
@@ -12,6 +13,7 @@ else:  # pragma: no cover
     from typing_extensions import TypeAliasType as TypeAliasType
 
 Class = TypeVar("Class", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def deferred(*full_names: str) -> SimpleNamespace:
@@ -55,3 +57,29 @@ def unquote(cls: type) -> None:
             quoted = [name for name, value in annotations.items() if isinstance(value, str)]
             types = get_type_hints(method) if quoted else {}
             annotations.update({name: types[name] for name in quoted})
+
+
+def with_advice(method: Method, convert: Callable[[Any], object] | None = None) -> Method:
+    """A method whose `TypeError` for a wrong call shows the right one.
+
+    Python raises that error before the method begins, so only a caller of the method can see it. In
+    this way, the signature stays as it is written. `convert` is applied to what is returned.
+    """
+
+    @wraps(method)
+    def call(*arguments: object, **named: object) -> object:
+        try:
+            returned = method(*arguments, **named)
+        except BaseException as error:
+            # Without the frame of this function, whose arguments may be secret.
+            here = error.__traceback__
+            error.__traceback__ = None if here is None else here.tb_next
+            if error.__traceback__ is None and isinstance(error, TypeError):
+                from adclient._advice import explain
+
+                # The first argument is `self`.
+                explain(error, cast(FunctionType, method), len(arguments) - 1, named)
+            raise
+        return returned if convert is None else convert(returned)
+
+    return cast(Method, call)

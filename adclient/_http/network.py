@@ -177,23 +177,35 @@ def _unverified_context() -> ssl.SSLContext:
     return context
 
 
-def _is_refused_certificate(error: BaseException) -> bool:
-    """Check if the peer's certificate failed verification here, or ours failed there.
+_CERTIFICATES = "Check verify= and the certificates of both ends"
+# The flag is a default of Python 3.13, and many companies made their root before it.
+_STRICT = (
+    "It breaks a rule for certificates that Python checks since 3.13; to trust it, pass as verify= "
+    "an ssl.create_default_context(cafile=…) with verify_flags &= ~ssl.VERIFY_X509_STRICT"
+)
+
+
+def _advice_on_tls(error: BaseException, url: str, *, sent: bool) -> str | None:
+    """What to change if TLS would fail again, such as for a refused certificate, ours or theirs.
 
     It does not mean that nothing was sent: with TLS 1.3, the client has sent the request by the
     time it is told, and the chain of causes may hold an error that the caller was handling.
     """
     for cause in causes_of(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return True
+            # These codes of OpenSSL are for rules that only this flag checks.
+            return _STRICT if 80 <= getattr(cause, "verify_code", 0) <= 93 else _CERTIFICATES
         reason = isinstance(cause, ssl.SSLError) and getattr(cause, "reason", None)
+        if reason == "WRONG_VERSION_NUMBER" and not sent:
+            return f"There is no TLS at this port: begin {url} with http://, or name another port"
         if reason and "_ALERT_" in reason:
-            return "CERTIFICATE" in reason or "UNKNOWN_CA" in reason
-    return False
+            is_refusal = "CERTIFICATE" in reason or "UNKNOWN_CA" in reason
+            return _CERTIFICATES if is_refusal else None
+    return None
 
 
-def marked_if_permanent(outcome: Outcome, error: BaseException) -> Outcome:
-    """The outcome of an error; permanent if a certificate was refused."""
-    if isinstance(outcome, Failure) and _is_refused_certificate(error):
-        return attrs.evolve(outcome, is_permanent=True)
+def marked_if_permanent(outcome: Outcome, error: BaseException, url: str = "base_url") -> Outcome:
+    """The outcome of an error; permanent if TLS fails until the caller changes a setting."""
+    if isinstance(outcome, Failure) and (advice := _advice_on_tls(error, url, sent=outcome.sent)):
+        return attrs.evolve(outcome, is_permanent=True, advice=advice)
     return outcome

@@ -162,12 +162,13 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
         return attempt.stopped(error)
     if isinstance(error, _TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)
-    reason = reason_of(error, _REMOTE)
+    reason, url = reason_of(error, _REMOTE), "base_url"
     if isinstance(error, ProxyConnectError):
-        reason = f"the proxy {error.proxy}: {reason}"
+        reason, url = f"the proxy {error.proxy}: {reason}", "the URL of the proxy"
     elif isinstance(error, httpcore.ProxyError):
         reason = f"the proxy: {reason}"
-    return marked_if_permanent(attempt.failed(reason, sent=attempt.body_consumed), error)
+    outcome = attempt.failed(reason, sent=attempt.body_consumed)
+    return marked_if_permanent(outcome, error, url)
 
 
 def timed_out(attempt: Attempt) -> Outcome:

@@ -105,4 +105,5 @@ def _check_trusted(given: object, argument: str) -> None:
 
 def _wrong(given: object, what: str, expected: str) -> TypeError:
     name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    name += "; pass its transport" * hasattr(given, "transport")
     return TypeError(f"{what} must be {expected}, not {name}")

@@ -225,6 +225,10 @@ class AccountReader:
             account_b204 (62, 15)
             account_f403 failed: account_disconnected
         """
+        candidate: object = read
+        if not callable(candidate):
+            problem = "read must be a method, as in over_accounts(client.beta.list_campaigns, ids)"
+            raise InvalidRequest(f"{problem}, not {type(read).__name__}", argument="read")
         if isinstance(account_ids, str) or not isinstance(account_ids, Iterable):
             kind = type(account_ids).__name__
             problem = f"account_ids must be several ids, such as a list, not a single {kind}"

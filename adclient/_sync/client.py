@@ -15,7 +15,7 @@ from adclient._sync.gamma import Gamma
 from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred, public_in
+from adclient._display.signatures import deferred, public_in, with_advice
 from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -118,6 +118,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
     gamma: Gamma
     delta: Delta
 
+    @with_advice
     def __init__(
         self,
         base_url: str | None = None,
@@ -363,6 +364,9 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
+        __aenter__ = __aexit__ = notebook.refuse_with
 
     def __repr__(self) -> str:
         if not hasattr(self, "_engine"):  # in a traceback of the constructor

@@ -4,8 +4,8 @@
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from adclient._core.advice import with_advice
 from adclient._display.notebook import PublicDir
+from adclient._display.signatures import with_advice
 
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine

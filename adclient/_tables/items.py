@@ -336,12 +336,6 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistakes themselves)
 
-        def __getattr__(self, name: str) -> object:
-            problem = f"Items has no attribute {name!r}"
-            if hasattr(list, name):
-                problem += "; use list(items), which is a list"
-            raise AttributeError(problem, name=name, obj=self)
-
         def __array__(self, *_: object, **__: object) -> NoReturn:
             raise_no_array("Items")
 

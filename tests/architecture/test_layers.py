@@ -21,12 +21,13 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
 IMPURE |= {"opentelemetry", "random", "secrets", "uuid", "pathlib", "subprocess", "concurrent"}
 
 RECORDS = {"_version", "conventions", "errors", "hooks", "models", "options"}
-BASE = RECORDS | {"_display", "_values"}
+BASE = RECORDS | {"_advice", "_display", "_values"}
 CLIENT = BASE | {"_core", "_http", "_limits", "_tables", "_tasks", "_telemetry"}
 CLIENT |= {"_service", "ledger", "policy", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
+    "_advice": BASE | {"_core"},  # loaded only when something went wrong
     "transports": set(),
     "_tasks": {"_tasks"},
     "_core": BASE | {"_core"},
@@ -178,7 +179,7 @@ def test_no_import_cycles() -> None:
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis", "adclient._agents.tools"}
-NEVER_UNASKED |= {"adclient.testing", "adclient.conform", "adclient.doctor"}
+NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient.conform", "adclient.doctor"}
 FIRST_ANSWERS = """import httpx, json
 from adclient import AdClient
 bodies = {

@@ -31,7 +31,7 @@ def error_of(call, outcome):
     return error
 
 
-UNTRUSTED = attrs.evolve(REFUSED, is_permanent=True)
+UNTRUSTED = attrs.evolve(REFUSED, is_permanent=True, advice="Check verify=")
 DASHBOARD = (
     "A draft may have been staged: look for it in the approval dashboard before calling again"
 )
@@ -41,7 +41,7 @@ DASHBOARD = (
     ("call", "outcome", "expected"),
     [
         (READ, REFUSED, "Nothing was sent; check base_url and the network"),
-        (READ, UNTRUSTED, "Check verify= and the certificates of both ends"),
+        (READ, UNTRUSTED, "Check verify="),
         *[(READ, TIMED_OUT, "Call again, or allow a longer timeout"), (READ, LOST, "Call again")],
         (READ, reply(401), "Check token= or auth="),
         (READ, reply(403), "Check what the credentials and the account allow"),

@@ -143,18 +143,6 @@ def test_to_json_keeps_all_digits():
         diff_of(math.nan, 1).to_json()
 
 
-def test_attribute_error_says_how_to_read_a_field_that_was_sent():
-    campaign = item_of(Campaign, extra={"spend": 12.5})
-    with pytest.raises(AttributeError, match=r"use extra.*, or page\.typed") as sent:
-        campaign.spend  # noqa: B018  the access is what is tested
-    assert (sent.value.name, sent.value.obj) == ("spend", campaign)
-    with pytest.raises(AttributeError, match="and the service sent no such field"):
-        campaign.spent  # noqa: B018
-    for name in ("_spend", "__spend__"):
-        with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
-            getattr(campaign, name)
-
-
 # How they are shown.
 
 

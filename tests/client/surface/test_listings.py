@@ -204,7 +204,7 @@ def test_listing_that_was_not_awaited_explains_what_it_is() -> None:
     for name in ("data", "next"):
         with pytest.raises(AttributeError, match=rf"use `await`, .* `\(await listing\)\.{name}`"):
             getattr(listing, name)
-    with pytest.raises(AttributeError, match=r"no 'dta'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'dta'$"):
         listing.dta  # noqa: B018  the access is what is tested
     with warnings.catch_warnings(record=True) as warned:
         for made in (pickle.dumps, copy.copy, copy.deepcopy):
