@@ -146,8 +146,9 @@ class Conventions:
             scope in the interface, so it is the default.
         rate_limit_errors: What means that a limit was exceeded, besides a 429: statuses as
             numbers, and codes in an error body as texts, such as `[503, "17"]`. Such a response,
-            unless it is a 201, is taken like a 429: the call raises `RateLimited` or is sent again,
-            writes too, as the service did not process it. None by default.
+            unless it is a 201 or a success with a draft or a page, is taken like a 429: the call
+            raises `RateLimited` or is sent again, writes too, as the service did not process it.
+            None by default.
         retry_after_headers: The headers of such a response that may tell when to come back; the
             first one that can be read is used. Each can hold seconds, a date, seconds or
             milliseconds since 1970, as `x-ratelimit-reset` often does, milliseconds if its name

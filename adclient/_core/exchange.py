@@ -298,13 +298,14 @@ class Exchange(Generic[R]):
         policy = self._options.retry
         if policy.max_retries == 0 or not retry.is_retryable(policy, outcome, self._is_idempotent):
             return None
-        attempt = self.attempts - (self.refused is not NO_AUTH)  # another token is no retry
+        # A service that says when to come back is not down, so this takes no retry.
+        is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after
+        attempt = self.attempts if is_free else self._retries + 1
         wait = retry.backoff(policy, outcome, attempt=attempt, random=self._random())
         # Raise now what would be raised after a wait that leaves no time for an attempt.
         if wait >= self.time_left:
             return None
-        # A service that says when to come back is not down, so this takes no retry.
-        if isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after:
+        if is_free:
             return wait
         if self._retries == policy.max_retries:
             return None

@@ -1,23 +1,29 @@
 """Retries and rate limits: pure functions of outcomes."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC
 
 import attrs
 
 from adclient._core.call import Call
-from adclient._core.response import Failure, Outcome, RawResponse, problem_of
+from adclient._core.jsontext import JSONError, loads
+from adclient._core.response import Failure, Outcome, RawResponse, problem_in
 from adclient.conventions import Conventions
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 # Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
-_LIMITS = re.compile(r"\br(?:emaining)?=([0-9]+)[^=]*[;,]\s*(?:t|reset)=([0-9]+)", re.ASCII)
+_LIMIT = re.compile(r"\b(?:(r|remaining)|t|reset)=([0-9]+(?:\.[0-9]+)?)", re.ASCII | re.IGNORECASE)
+_NAME = re.compile(r'"[^"]*"')
+_NEXT_LIMIT = re.compile(r",(?!\s*\w+=)", re.ASCII)  # other commas are between parts of one
+_LONGEST_HEADER = 2000  # characters
 _FOREVER = 1e12  # seconds: a number of many digits would become infinite
 _YEAR = 366 * 86400.0
 _LONGEST_PROBLEM = 10_000  # bytes: a longer success is no error, and takes time to read
+_RESULT = {"draft_id", "page"}
 
 
 def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
@@ -27,23 +33,32 @@ def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
     errors, status = conventions.rate_limit_errors, outcome.status
     if status == 201 or (not errors and outcome.is_success):  # a 201 has staged a draft
         return outcome
-    may_have_code = errors and not (outcome.is_success and len(outcome.body) > _LONGEST_PROBLEM)
-    code = problem_of(outcome).code if may_have_code else None
-    is_limit = status == 429 or status in errors or code in errors
+    is_limit = status == 429 or status in errors or (errors and _code_of(outcome) in errors)
     names = conventions.retry_after_headers if is_limit else ("retry-after",)
     waits = (_seconds_in(outcome, name.lower()) for name in names)
     asked = next((seconds for seconds in waits if seconds is not None), None)
-    return attrs.evolve(outcome, is_rate_limit=is_limit, retry_after=asked)
+    return attrs.evolve(outcome, is_rate_limit=bool(is_limit), retry_after=asked)
+
+
+def _code_of(response: RawResponse) -> str | None:
+    """The code of an error; None for a success that may hold a draft or a page."""
+    is_success = response.is_success
+    # A nested draft cannot be read, but was staged as well.
+    if is_success and (len(response.body) > _LONGEST_PROBLEM or b'"draft_id"' in response.body):
+        return None
+    with suppress(JSONError):
+        body = loads(response.body)
+        # An envelope around errors has an empty `data`.
+        has_result = isinstance(body, dict) and (body.get("data") or body.keys() & _RESULT)
+        return None if is_success and has_result else problem_in(body).code
+    return None
 
 
 def _seconds_in(response: RawResponse, name: str) -> float | None:
     """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
-    text = response.headers.get(name, "").strip()
-    if not text:
-        return None
-    if limits := _LIMITS.findall(text):
-        waits = [float(reset) for left, reset in limits if float(left) == 0]
-        return min(max(waits), _FOREVER) if waits else None
+    text = response.headers.get(name, "")[:_LONGEST_HEADER].strip()
+    if not text or "=" in text:
+        return max(_resets_in(text), default=None)
     # Both dates are of the service's clock, so it does not matter if that clock is wrong.
     sent = _timestamp(response.headers.get("date", ""))
     now = response.received_at if sent is None else sent
@@ -57,6 +72,18 @@ def _seconds_in(response: RawResponse, name: str) -> float | None:
     else:
         until = _timestamp(text)
     return None if until is None else max(0.0, until - now)
+
+
+def _resets_in(text: str) -> Iterator[float]:
+    """Seconds until the reset of each limit that is used up."""
+    for limit in _NEXT_LIMIT.split(_NAME.sub('"', text)):
+        pair: dict[bool, float] = {}
+        for is_left, number in _LIMIT.findall(limit):
+            pair[bool(is_left)] = float(number)
+            if len(pair) == 2:  # a header that is sent twice has two
+                if pair[True] == 0:
+                    yield min(pair[False], _FOREVER)
+                pair = {}
 
 
 def _timestamp(text: str) -> float | None:

@@ -7,6 +7,7 @@ import attrs
 import pytest
 from cases import each_case
 from core_helpers import (
+    DRAFT,
     LISTED,
     LISTING,
     READ,
@@ -100,7 +101,10 @@ LIMITS = Conventions(
         *[({"x-ratelimit-reset": text}, 30.0) for text in ("30", "1000000030", "1000000030000")],
         ({"ratelimit": "limit=100, remaining=0, reset=30"}, 30.0),
         ({"ratelimit": '"second";r=0;t=1, "minute";r=0;t=30, "hour";r=7;t=3600'}, 30.0),
-        ({"ratelimit": '"minute";r=1;t=30'}, None),
+        ({"ratelimit": "Limit=100, Reset=30, Remaining=0, Limit=5, Reset=9, Remaining=4"}, 30.0),
+        ({"ratelimit": '"a";t=30;r=0, b;r=1;t=60, "c;r=0;t=60";r=0;pk=:abc=:;t=9.5'}, 30.0),
+        *[({"ratelimit": text}, None) for text in ('"minute";r=1;t=30', '"a";r=0, "b";t=60')],
+        ({"ratelimit": "r=" + "0" * 300_000, "retry-after-ms": "r=0," * 100_000}, None),
         ({}, None),
     ],
 )
@@ -128,12 +132,19 @@ def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     assert drive(call, success, gate=gate).sleeps == [8.0]
 
 
-def test_success_that_is_a_limit_is_redacted_and_a_201_or_a_long_one_is_none():
+def test_success_that_is_a_limit_is_redacted_and_one_with_a_draft_or_page_is_none():
     options = options_of(conventions=LIMITS)
+    for code in ({"code": "17"}, {"errors": [{"code": 17}]}, {"details": {"type": "17"}}):
+        assert drive(WRITE, reply(202, DRAFT | code), options=options).value.draft_id
+        assert drive(READ, reply(200, LISTING | code), options=options).value.response.attempts == 1
+    for nested in ({"draft_id": "d"}, {"result": DRAFT}, {"data": DRAFT}):
+        error = drive(WRITE, reply(200, nested | {"code": 17}), options=options).error
+        assert (error.outcome_unknown, error.attempts) == (True, 1)
+    assert drive(WRITE, reply(200, b"{"), options=options).error.outcome_unknown
     assert drive(WRITE, reply(201, {"code": "17"}), options=options).error.outcome_unknown
     page = LISTING | {"code": "17", "padding": "x" * 10_000}
     assert drive(READ, reply(200, page), options=options).value.response.attempts == 1
-    limit = reply(200, {"code": "17", "message": "canary"})
+    limit = reply(200, {"code": "17", "message": "canary", "data": {}})
     error = drive(READ, limit, limit, limit, options=options, tokens=["canary"] * 3).error
     assert (error.status, error.message, "canary" in error.body) == (200, "***", False)
 
@@ -149,6 +160,9 @@ def test_backoff_doubles_up_to_backoff_longest():
     assert sleeps[:7] == pytest.approx([0.999 * seconds for seconds in longest])
     assert len(sleeps) == 1100
     assert sleeps[-1] == sleeps[6]  # where 2 ** 1100 would be too large for a float
+    # Waits of a rate limit are no retries.
+    limits = [limited(0.001)] * 6
+    assert drive(READ, *limits, REFUSED, LISTED, options=PATIENT, random=0.999).sleeps[6] < 0.5
 
 
 @each_case(
