@@ -8,7 +8,7 @@ from typing import get_args
 
 from adclient._command import add_actions, connection, output
 from adclient._display import diffs
-from adclient._display.notebook import NOTE, short
+from adclient._display.notebook import NOTE, ids_in_full, short
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, State, open_ledger
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
             fields["state"] = fields.pop("text", entry.state)
             fields["at"] = f"{entry.at:%Y-%m-%d %H:%M}"
             ids = {"account_id": entry.account_id, **entry.arguments}  # long ones are not stored
-            target = " ".join(short(each) for name, each in ids.items() if name.endswith("_id"))
+            target = ids_in_full(*(each for name, each in ids.items() if name.endswith("_id")))
             what = diffs.one_line(entry.diff, entry.arguments)
             reason = short(entry.over_limit or entry.reason or "", NOTE)
             below.append(" · ".join(filter(None, (entry.operation, target, what, reason))))

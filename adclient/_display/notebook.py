@@ -55,6 +55,11 @@ def in_full(value: object) -> str:
     return text if is_unique else text.encode("ascii", "backslashreplace").decode("ascii")
 
 
+def ids_in_full(*ids: object) -> str:
+    """Some ids in full, as one text; None is left out."""
+    return ", ".join(part_of(in_full(each), 0) for each in ids if each is not None)
+
+
 def pair_in_full(before: object, after: object) -> tuple[str, str]:
     """Two values in full; of very long ones, the part that differs, with a digest of the whole."""
     old, new = in_full(before), in_full(after)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import attrs
 
 from adclient._display.diffs import MISSING
-from adclient._display.notebook import short
+from adclient._display.notebook import ids_in_full, short
 from adclient._display.signatures import public_in
 from adclient._limits import rules
 from adclient.models import Diff
@@ -52,7 +52,7 @@ class MoneySum:
 
     def __str__(self) -> str:
         before = "?" if self.before is None else short(self.before)
-        what = f"{short(self.account_id)}: {short(self.key)}"
+        what = f"{ids_in_full(self.account_id)}: {short(self.key)}"
         return f"{what} {before} -> {short(self.after)} (sum of {self.changes})"
 
 

@@ -62,7 +62,7 @@ class Plan:
         >>> plan = Plan.read("changes.toml")
         >>> print(plan.check(Policy(accounts=["account_b204"])))
         Plan 2026-w47: 1 allowed
-          1  allowed  beta.pause_campaign · account_b204 campaign_57a7 · It has spent its budget.
+          1  allowed  beta.pause_campaign · account_b204, campaign_57a7 · It has spent its budget.
     """
 
     id: str

@@ -3,14 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any, Final, Literal
 
 import attrs
 
 from adclient._core.redact import LINE, one_line
 from adclient._display import diffs, notebook
-from adclient._display.notebook import ROWS, WHOLE, more, short
+from adclient._display.notebook import ROWS, WHOLE, ids_in_full, more, short
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient._values.to_json import ToJSON
@@ -52,6 +51,7 @@ _LONGEST = 65_536  # characters of a comment on GitHub
 _HEAD = """\
 | # | verdict | missing | call | account and target | before -> after | draft | reason | why |
 |--:|---|---|---|---|---|---|---|---|"""
+_TOO_LONG = "too long: see the report as JSON"
 _CLOSING = "- nothing is changed until a human approves a draft, in two steps"
 
 
@@ -231,7 +231,7 @@ def worst_of(codes: Iterable[int]) -> int:
 
 
 def markdown_of(reports: Sequence[PlanReport]) -> str:
-    """One comment on some plans; rows that would make it too long for GitHub are left out."""
+    """One comment on some plans; what would make it too long for GitHub is left out."""
     are_many = len(reports) > 1
     changes = [(each, report) for report in reports for each in report.changes]
     changes.sort(key=lambda pair: _severity(pair[0]))
@@ -240,20 +240,31 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
         names = reports[0].plan_id, _line(reports[0].title or "")
         heading = f"### Plan {': '.join(_code(name) for name in names if name)}"
     rows: list[str] = []
+    brief: list[str] = []
     for change, report in changes:
         number = f"{_code(report.plan_id)} {change.number}" if are_many else str(change.number)
-        cells = [number, f"**{change.verdict}**", change.missing, *map(_code, _cells(change))]
-        rows.append(f"| {' | '.join(cells)} |")
+        call, ids, what, *others = map(_code, _cells(change))
+        cells = number, f"**{change.verdict}**", change.missing, call, ids
+        row, less = (f"| {' | '.join([*cells, each, *others])} |" for each in (what, _TOO_LONG))
+        rows.append(row)
+        brief.append(min(row, less, key=len))
     heads = [report.ledger_head for report in reports if report.ledger_head]
     remarks = [*_lines_below(reports), *_head_line(heads[-1] if heads else None)]
     above = [heading, "", f"{_counts_of(change for change, _ in changes)}.", "", _HEAD]
     below = ["", *(f"- {_code(line)}" for line in remarks), _CLOSING, ""]
-    room = _LONGEST - len("\n".join([*above, *below])) - 100  # for what is said of other rows
-    shown = sum(size <= room for size in accumulate(len(row) + 1 for row in rows))
-    if shown < len(rows):
-        left = f"{len(rows) - shown} of {len(rows)} rows are left out; the report as JSON has all."
+    # Room for line breaks, and for the note on rows that are left out.
+    room = _LONGEST - len("\n".join([*above, *below])) - len(rows) - 100
+    shown, used = [""] * len(rows), 0
+    # The most severe come first, and yet leave room for a brief row of each other change.
+    for texts, limit in ((rows, room / 2), (brief, room), (rows, room)):
+        for place, text in enumerate(texts):
+            longer = len(text) - len(shown[place])
+            if longer > 0 and used + longer <= limit:
+                shown[place], used = text, used + longer
+    if left_out := shown.count(""):
+        left = f"{left_out} of {len(rows)} rows are left out; the report as JSON has all."
         below = ["", left, *below]
-    return "\n".join([*above, *rows[:shown], *below])
+    return "\n".join([*above, *filter(None, shown), *below])
 
 
 def _lines_below(reports: Sequence[PlanReport]) -> list[str]:
@@ -304,10 +315,10 @@ def _fields_of(change: ChangeReport) -> dict[str, JSON]:
 
 def _cells(change: ChangeReport) -> tuple[str, ...]:
     """Call, account, change, draft, reason and why, each as one printable line."""
-    ids = " ".join(short(each) for each in (change.account_id, change.target_id) if each)
+    ids = ids_in_full(change.account_id, change.target_id)
     what = diffs.one_line(change.diff, change.arguments)
-    texts = (change.draft_id, change.reason, change.why)
-    return (change.operation, ids, what, *(_line(text or "") for text in texts))
+    draft, texts = ids_in_full(change.draft_id), (change.reason, change.why)
+    return (change.operation, ids, what, draft, *(_line(text or "") for text in texts))
 
 
 def _code(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, count
 
 from adclient._core.redact import one_line
-from adclient._display.notebook import NOTE, pair_in_full, short
+from adclient._display.notebook import NOTE, ids_in_full, pair_in_full, short
 from adclient._values.json_values import JSON, differ
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
@@ -33,7 +33,7 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
         except (ConfigurationError, ValueError) as error:
             problem = str(error).removeprefix("the plan, change 1: ")
             draft = f"draft {entry.draft_id}" if entry.draft_id else "perhaps a draft"
-            what = " ".join([entry.operation, *map(short, target.values())])
+            what = f"{entry.operation}, {ids_in_full(*target.values())}"
             notes.append(one_line(f"{draft} is not reverted: {problem} ({what})", NOTE))
     return changes, notes
 

@@ -59,8 +59,8 @@ def test_table_has_the_whole_change_below_each_entry(staged, monkeypatch) -> Non
     assert head.split()[:4] == ["entry_id", "state", "draft_id", "at"]
     assert max(map(len, (head, *lines[::2], note))) <= 80
     assert f"{staged.entries()[3].at:%Y-%m-%d %H:%M}" in lines[6]
-    ids = "alpha.update_campaign_budget · account_a91f campaign_4c10"
-    assert lines[1] == f"  beta.pause_campaign · account_b204 {FIRST} · status: ENABLED -> PAUSED"
+    ids = "alpha.update_campaign_budget · account_a91f, campaign_4c10"
+    assert lines[1] == f"  beta.pause_campaign · account_b204, {FIRST} · status: ENABLED -> PAUSED"
     assert lines[5].startswith(f"  {ids} · daily_budget: 999 · daily_budget is 999, and money ")
     assert lines[7] == f"  {ids} · daily_budget: 100 -> 120"
 

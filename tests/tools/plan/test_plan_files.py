@@ -102,9 +102,9 @@ def test_check_names_what_the_policy_refuses(tmp_path) -> None:
     assert repr(report) == "<PlanReport 2026-w47/budgets, 1 refused, 1 allowed>"
     assert str(report).splitlines() == [
         "Plan 2026-w47/budgets: 1 refused, 1 allowed",
-        "  2  refused  alpha.update_campaign_budget · account_a91f campaign_4c10 · "
+        "  2  refused  alpha.update_campaign_budget · account_a91f, campaign_4c10 · "
         "daily_budget: 999 · daily_budget is 999, and money allows 0 to 150 · Spring",
-        f"  1  allowed  beta.pause_campaign · account_b204 {FIRST}",
+        f"  1  allowed  beta.pause_campaign · account_b204, {FIRST}",
     ]
     assert plan.check().exit_code == 0
     with pytest.raises(ConfigurationError, match="policy must be a Policy"):
