@@ -1,8 +1,8 @@
 """The result of a call as a model sees it: our summary, and apart from it the service's text.
 
 Names and texts of an ad account may have been written by anybody. They are only ever below the key
-`untrusted`, on one line, with escapes for what is invisible, and cut, except the values of a
-change; the summary never repeats them.
+`untrusted`, on one line, with escapes for what is invisible, and cut, except the values in the diff
+of a new draft; the summary never repeats them.
 """
 
 import base64
@@ -14,7 +14,7 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._display import diffs
-from adclient._display.notebook import short
+from adclient._display.notebook import part_of, short
 from adclient._values.json_values import JSON
 from adclient.errors import (
     AdClientError,
@@ -150,15 +150,20 @@ def of_page(
 
 def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Object:
     """The newest writes to some accounts, or to all, that staged a draft or may have."""
-    drafts: list[JSON] = [
-        {name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY}
-        | Object(arguments=[*diffs.lines_of_call(each.arguments)])
+    staged = [
+        each
         for each in entries
         if (each.draft_id or each.is_unknown) and (accounts is None or each.account_id in accounts)
     ]
-    shown = drafts[-_ROWS:]
-    summary = f"Drafts: {len(drafts)}; shown: {len(shown)}, the newest last. {_UNSURE}"
-    return {"summary": summary, "untrusted": {"drafts": shown}}
+    drafts: list[JSON] = []
+    for each in staged[-_ROWS:]:
+        lines = diffs.lines_of_call(each.arguments, _COLUMNS)
+        fields = {
+            name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY
+        }
+        drafts.append(fields | Object(arguments=[part_of(line, 0, _MESSAGE) for line in lines]))
+    summary = f"Drafts: {len(staged)}; shown: {len(drafts)}, the newest last. {_UNSURE}"
+    return {"summary": summary, "untrusted": {"drafts": drafts}}
 
 
 def of_error(error: AdClientError) -> Object:

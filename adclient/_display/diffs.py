@@ -94,11 +94,11 @@ def lines(diff: "Diff") -> list[str]:
     return shown + _hidden(changes)
 
 
-def lines_of_call(arguments: Mapping[str, JSON]) -> list[str]:
+def lines_of_call(arguments: Mapping[str, JSON], most: int = ROWS) -> list[str]:
     """One line for each value that a call sends, and how many more there are."""
     changes = list(_leaves(Difference("", "", MISSING, dict(arguments), ""))) if arguments else []
-    rows = (change.row for change in _first(changes))
-    return [f"{row.name}: {row.after}" for row in rows] + _hidden(changes)
+    rows = (change.row for change in _first(changes, most))
+    return [f"{row.name}: {row.after}" for row in rows] + _hidden(changes, most)
 
 
 def one_line(diff: "Diff | None", arguments: Mapping[str, JSON]) -> str:

@@ -258,14 +258,19 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
 
 
 def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
+    long = {f"text{key}": "x" * 2000 for key in range(30)}
     for number, account in [(0, "b"), *((number, "a") for number in range(22))]:
-        given = {"arguments": {"number": number}, "account_id": account}
+        given = {"arguments": {"number": number, **long}, "account_id": account}
         entry = Entry(entry_id=f"{number}{account}", operation="beta.pause_campaign", **given)
         ledger.reserve(entry, lambda usage: None)
     result = staged(FakeAdService().client(ledger=ledger, policy=Policy(accounts=["a", "c"])))
     assert result["summary"].startswith("Drafts: 22; shown: 20, the newest last.")
     arguments = [draft["arguments"] for draft in result["untrusted"]["drafts"]]
-    assert arguments == [[f"number: {n}"] for n in range(2, 22)]
+    assert [lines[0] for lines in arguments] == [f"number: {n}" for n in range(2, 22)]
+    assert len(json.dumps(result)) < 50_000
+    assert arguments[0][1].startswith("text0: xxx")
+    assert "… (2007 characters, SHA-256 " in arguments[0][1]
+    assert arguments[0][-1].startswith("21 more changes are not shown (SHA-256 ")
 
 
 def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger, tmp_path) -> None:
