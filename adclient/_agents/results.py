@@ -44,7 +44,7 @@ _LOOK = (
 )
 
 # Of an entry of the ledger.
-_OF_ENTRY = {"at", "state", "draft_id", "operation", "over_limit"}
+_OF_ENTRY = ("at", "state", "draft_id", "operation", "over_limit")
 _UNSURE = "One that is `under way` or `unknown` may not exist: ask a human."
 
 # What a model should do about an error, by the first of these that it is.
@@ -157,11 +157,9 @@ def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Obje
     ]
     drafts: list[JSON] = []
     for each in staged[-_ROWS:]:
-        lines = diffs.lines_of_call(each.arguments, _COLUMNS)
-        fields = {
-            name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY
-        }
-        drafts.append(fields | Object(arguments=[part_of(line, 0, _MESSAGE) for line in lines]))
+        lines, entry = diffs.lines_of_call(each.arguments, _COLUMNS), each.to_dict()
+        fields: Object = {name: _clean(entry[name]) for name in _OF_ENTRY if name in entry}
+        drafts.append(fields | {"arguments": [part_of(line, 0, _MESSAGE) for line in lines]})
     summary = f"Drafts: {len(staged)}; shown: {len(drafts)}, the newest last. {_UNSURE}"
     return {"summary": summary, "untrusted": {"drafts": drafts}}
 

@@ -1,7 +1,7 @@
 """Retries and rate limits: pure functions of outcomes."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC
 
@@ -16,14 +16,13 @@ from adclient.options import Options, RetryPolicy
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 # Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
-_LIMIT = re.compile(r"\b(?:(r|remaining)|t|reset)=([0-9]+(?:\.[0-9]+)?)", re.ASCII | re.IGNORECASE)
-_NAME = re.compile(r'"[^"]*"')
-_NEXT_LIMIT = re.compile(r",(?!\s*\w+=)", re.ASCII)  # other commas are between parts of one
+_LIMIT = re.compile(r"\b(?:(r)(?:emaining)?|t|reset)=([0-9]+(?:\.[0-9]+)?)")
+# A comma is also between the parts of the second form, of which `limit` is the first.
+_NEXT_LIMIT = re.compile(r",(?!\s*(?!limit)\w+=)")
 _LONGEST_HEADER = 2000  # characters
 _FOREVER = 1e12  # seconds: a number of many digits would become infinite
 _YEAR = 366 * 86400.0
 _LONGEST_PROBLEM = 10_000  # bytes: a longer success is no error, and takes time to read
-_RESULT = {"draft_id", "page"}
 
 
 def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
@@ -49,7 +48,9 @@ def _code_of(response: RawResponse) -> str | None:
     with suppress(JSONError):
         body = loads(response.body)
         # An envelope around errors has an empty `data`.
-        has_result = isinstance(body, dict) and (body.get("data") or body.keys() & _RESULT)
+        has_result = isinstance(body, dict) and (
+            body.get("data") or body.keys() & {"page", "draft_id"}
+        )
         return None if is_success and has_result else problem_in(body).code
     return None
 
@@ -57,8 +58,10 @@ def _code_of(response: RawResponse) -> str | None:
 def _seconds_in(response: RawResponse, name: str) -> float | None:
     """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
     text = response.headers.get(name, "")[:_LONGEST_HEADER].strip()
-    if not text or "=" in text:
-        return max(_resets_in(text), default=None)
+    if "=" in text:
+        limits = (dict(_LIMIT.findall(each)) for each in _NEXT_LIMIT.split(text.lower()))
+        used_up = (each for each in limits if "" in each and float(each.get("r", 1)) == 0)
+        return max((min(float(each[""]), _FOREVER) for each in used_up), default=None)
     # Both dates are of the service's clock, so it does not matter if that clock is wrong.
     sent = _timestamp(response.headers.get("date", ""))
     now = response.received_at if sent is None else sent
@@ -72,18 +75,6 @@ def _seconds_in(response: RawResponse, name: str) -> float | None:
     else:
         until = _timestamp(text)
     return None if until is None else max(0.0, until - now)
-
-
-def _resets_in(text: str) -> Iterator[float]:
-    """Seconds until the reset of each limit that is used up."""
-    for limit in _NEXT_LIMIT.split(_NAME.sub('"', text)):
-        pair: dict[bool, float] = {}
-        for is_left, number in _LIMIT.findall(limit):
-            pair[bool(is_left)] = float(number)
-            if len(pair) == 2:  # a header that is sent twice has two
-                if pair[True] == 0:
-                    yield min(pair[False], _FOREVER)
-                pair = {}
 
 
 def _timestamp(text: str) -> float | None:

@@ -254,13 +254,12 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
     below = ["", *(f"- {_code(line)}" for line in remarks), _CLOSING, ""]
     # Room for line breaks, and for the note on rows that are left out.
     room = _LONGEST - len("\n".join([*above, *below])) - len(rows) - 100
-    shown, used = [""] * len(rows), 0
-    # The most severe come first, and yet leave room for a brief row of each other change.
-    for texts, limit in ((rows, room / 2), (brief, room), (rows, room)):
+    shown = [""] * len(rows)
+    for texts in (brief, rows):
         for place, text in enumerate(texts):
             longer = len(text) - len(shown[place])
-            if longer > 0 and used + longer <= limit:
-                shown[place], used = text, used + longer
+            if longer <= room:
+                shown[place], room = text, room - longer
     if left_out := shown.count(""):
         left = f"{left_out} of {len(rows)} rows are left out; the report as JSON has all."
         below = ["", left, *below]
