@@ -68,8 +68,9 @@ class Policy(notebook.HTMLRepr):
             no value before; only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. A write of unknown outcome counts.
-        no_repeat_within: For how long a write is refused after one with the same operation and
-            arguments that staged a draft, or may have: seconds, or a text like `30m`, `1h` or `2d`.
+        no_repeat_within: For how long a write is refused after one of the same operation that sets
+            the same and staged a draft, or may have: seconds, or a text like `30m`, `1h` or `2d`.
+            `daily_budget=120` is the same as `fields={"daily_budget": 120}`.
         account: Rules of single accounts, by their ids; see `for_account`. If there are any, a
             value under the name `account_id` must be the account of the call.
 

@@ -41,17 +41,14 @@ def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
 
 def _code_of(response: RawResponse) -> str | None:
     """The code of an error; None for a success that may hold a draft or a page."""
-    is_success = response.is_success
-    # A nested draft cannot be read, but was staged as well.
-    if is_success and (len(response.body) > _LONGEST_PROBLEM or b'"draft_id"' in response.body):
+    if response.is_success and len(response.body) > _LONGEST_PROBLEM:
         return None
     with suppress(JSONError):
         body = loads(response.body)
-        # An envelope around errors has an empty `data`.
-        has_result = isinstance(body, dict) and (
-            body.get("data") or body.keys() & {"page", "draft_id"}
-        )
-        return None if is_success and has_result else problem_in(body).code
+        # A draft may be nested; around an error, `data` is empty.
+        is_page = isinstance(body, dict) and (body.get("data") or "page" in body)
+        has_result = response.is_success and (is_page or "'draft_id': " in str(body))
+        return None if has_result else problem_in(body).code
     return None
 
 

@@ -145,7 +145,7 @@ class Transaction:
         recent = f"{_DRAFTS} AND day >= ? AND at >= ?"
         for each in reversed(self.entries(recent, key(entry.account_id), since[:10], since)):
             is_same = each.operation == entry.operation
-            if is_same and not differ(_without_empty(each), _without_empty(entry)):
+            if is_same and not differ(_values_of(each), _values_of(entry)):
                 what = f"draft {each.draft_id}" if each.draft_id else f"entry {each.entry_id}"
                 return f"{what} of {each.at:%Y-%m-%d %H:%M} UTC is {each.state}"
         return None
@@ -242,9 +242,11 @@ def _counts(entry: Entry) -> bool:
     return entry.state not in ("refused", "not staged")
 
 
-def _without_empty(entry: Entry) -> JSON:
-    """The arguments without empty objects, such as `fields`, which set nothing."""
-    return {name: value for name, value in entry.arguments.items() if value != {}}
+def _values_of(entry: Entry) -> JSON:
+    """The ids and values of a write; no name is both a parameter and in `fields`."""
+    own = {**entry.arguments}
+    fields = own.pop("fields", None)
+    return {**fields, **own} if isinstance(fields, dict) else own
 
 
 def _text_of(entry: Entry) -> str:

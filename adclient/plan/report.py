@@ -203,7 +203,7 @@ class PlanReport(ToJSON, notebook.HTMLRepr):
         for change in self._by_severity:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *_lines_below([self]), *_head_line(self.ledger_head)])
+        return "\n".join([*lines, *_remarks([self])])
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {_counts_of(self.changes)}>"
@@ -248,10 +248,8 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
         row, less = (f"| {' | '.join([*cells, each, *others])} |" for each in (what, _TOO_LONG))
         rows.append(row)
         brief.append(min(row, less, key=len))
-    heads = [report.ledger_head for report in reports if report.ledger_head]
-    remarks = [*_lines_below(reports), *_head_line(heads[-1] if heads else None)]
     above = [heading, "", f"{_counts_of(change for change, _ in changes)}.", "", _HEAD]
-    below = ["", *(f"- {_code(line)}" for line in remarks), _CLOSING, ""]
+    below = ["", *(f"- {_code(line)}" for line in _remarks(reports)), _CLOSING, ""]
     # Room for line breaks, and for the note on rows that are left out.
     room = _LONGEST - len("\n".join([*above, *below])) - len(rows) - 100
     shown = [""] * len(rows)
@@ -283,8 +281,10 @@ def _lines_below(reports: Sequence[PlanReport]) -> list[str]:
     return lines
 
 
-def _head_line(head: str | None) -> list[str]:
-    return [f"head of the ledger: {_line(head)}"] if head else []
+def _remarks(reports: Sequence[PlanReport]) -> list[str]:
+    """The lines below the changes, and the newest head of the ledger."""
+    heads = [each.ledger_head for each in reports if each.ledger_head]
+    return _lines_below(reports) + [f"head of the ledger: {_line(head)}" for head in heads[-1:]]
 
 
 def _line(text: str) -> str:
