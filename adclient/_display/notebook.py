@@ -19,6 +19,7 @@ _LONGEST, _AROUND = 2500, 120  # of a value in full, and of the part of a longer
 COLUMNS = 16
 _FIRST = ("id", "name", "status")
 _WORDS = re.compile(r'"(?!(?i:true|false|null|nan|inf|infinity)")[^\W\d_][\w.-]*(?: [\w.-]+)*"')
+_ID = re.compile(r'"[\w.:/-]+"', re.ASCII)
 # Python calls these printable, but they are invisible, so text can be hidden in them.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -57,7 +58,10 @@ def in_full(value: object) -> str:
 
 def ids_in_full(*ids: object) -> str:
     """Some ids in full, as one text; None is left out."""
-    return ", ".join(part_of(in_full(each), 0) for each in ids if each is not None)
+    texts = [in_full(each) for each in ids if each is not None]
+    # Ids are texts, so those of digits need no quotes.
+    plain = (text[1:-1] if _ID.fullmatch(text) else text for text in texts)
+    return ", ".join(part_of(text, 0) for text in plain)
 
 
 def pair_in_full(before: object, after: object) -> tuple[str, str]:
