@@ -143,7 +143,6 @@ def test_keyboard_is_sufficient_and_focus_is_kept(client, page) -> None:
 
 LONG = {"name": "n", "text": "x" * 5000, **{f"label_{number}": number for number in range(60)}}
 
-
 OUTSIDE = """
     return [...document.querySelectorAll("ins, th")].filter((element) => {
       const box = element.getBoundingClientRect();

@@ -5,7 +5,6 @@ in tests/client/wire/test_patched.py.
 """
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar
@@ -15,6 +14,7 @@ import httpx
 import pytest
 import sentry_sdk
 import vcr
+from clients import close, wait
 from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -39,14 +39,6 @@ def fake() -> FakeAdService:
 def url(fake) -> Iterator[str]:
     with serving(fake) as url:
         yield url
-
-
-async def wait(value):
-    return await value if inspect.isawaitable(value) else value
-
-
-async def close(client) -> None:
-    await wait(client.aclose() if isinstance(client, AsyncAdClient) else client.close())
 
 
 async def read(client) -> None:

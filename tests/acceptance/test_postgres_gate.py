@@ -12,13 +12,7 @@ from clients import sync_and_async, wait
 from gate_tests import *  # noqa: F403
 from postgres_server import PASSWORD, silenced
 
-from adclient import (
-    AdClient,
-    CallTimeout,
-    LedgerError,
-    RateLimited,
-    SharedGate,
-)
+from adclient import AdClient, CallTimeout, LedgerError, RateLimited, SharedGate
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService, Fault
 
@@ -59,9 +53,7 @@ def test_lost_connection_or_table_is_replaced(gate, execute, loss) -> None:
 
 @pytest.mark.parametrize("rate", [None, 1000])
 def test_locked_table_takes_no_longer_than_the_call(where, rate) -> None:
-    client = FakeAdService().client(
-        gate=SharedGate(open_ledger(where), per_second=rate), timeout=0.5
-    )
+    client = FakeAdService().client(gate=SharedGate(open_ledger(where), per_second=rate), timeout=1)
     read(client)
     with psycopg.connect(where) as connection:
         connection.execute("LOCK TABLE adclient_gate")
@@ -72,9 +64,7 @@ def test_locked_table_takes_no_longer_than_the_call(where, rate) -> None:
     read(client)
 
 
-def test_child_of_a_fork_leaves_the_connection_and_the_lock_of_its_parent_alone(
-    gate, monkeypatch
-) -> None:
+def test_child_of_a_fork_leaves_connection_and_lock_of_its_parent_alone(gate, monkeypatch) -> None:
     client, database = FakeAdService().client(gate=gate, timeout=5), gate._database
     read(client)
     [parents] = database._connections._idle

@@ -20,7 +20,6 @@ from adclient.testing.server import serving
 HERE = Path(__file__).relative_to(ROOT).as_posix()
 RECIPES = ROOT / "docs" / "recipes"
 
-
 BLOCKS = f"{HERE}::test_code_of_pages_prints_what_is_shown"
 
 

@@ -7,14 +7,7 @@ from fake_helpers import approve, asked, refusal, send, stage
 from adclient.testing import FakeAccount, FakeAdService
 
 CAMPAIGNS, ADS, FATIGUE = "beta.list_campaigns", "gamma.list_ads", "beta.detect_creative_fatigue"
-ITEM = {
-    "labels": [],
-    "id": "1",
-    "cost_micros": 12.50,
-    "name": None,
-    "status": "LIVE",
-    "a": {"b": 1},
-}
+ITEM = {"labels": [], "id": "1", "cost_micros": 12.50, "name": None, "status": "ON", "a": {"b": 1}}
 KEYWORDS = [{"text": "tent", "bid_micros": 7}, {"text": "tarp", "match_type": "EXACT"}]
 
 

@@ -37,7 +37,6 @@ def test_all_conventions_return_the_same_items(continuation, place, style, name,
 
 # Continuations.
 
-
 ODD = ["", "zz", "12", "0" * 12, "9" * 5000, "\u0663" * 12, "/x?a=1", -1, 7.5, True, {}, []]
 
 

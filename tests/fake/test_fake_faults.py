@@ -7,14 +7,8 @@ import pytest
 from cases import each_case
 from fake_helpers import CLIENT_KINDS, call
 
-from adclient import (
-    CallTimeout,
-    ConnectionLost,
-    OutcomeUnknown,
-    PaginationError,
-    ServerError,
-    UnexpectedResponse,
-)
+import adclient
+from adclient import CallTimeout, ConnectionLost, OutcomeUnknown, UnexpectedResponse
 from adclient.testing import FakeAdService, Fault
 
 WRITE, ADS = "beta.pause_campaign", "gamma.list_ads"
@@ -34,13 +28,11 @@ def statuses(fake):
     [
         (Fault.dropped, ConnectionLost, None),
         (Fault.no_response, CallTimeout, None),
-        (partial(Fault.status, 500), ServerError, 500),
+        (partial(Fault.status, 500), adclient.ServerError, 500),
         (partial(Fault.response, b""), UnexpectedResponse, 200),
     ],
 )
-def test_lost_response_to_a_write_raises_outcome_unknown(
-    client_kind, fault, expected, status, taken
-):
+def test_lost_response_to_a_write_is_outcome_unknown(client_kind, fault, expected, status, taken):
     fake = FakeAdService()
     fake.faults.add(fault(taken=taken))
     with pytest.raises(OutcomeUnknown) as caught:
@@ -115,8 +107,8 @@ def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_pag
 @each_case(
     ("what", "error", "text", "asked"),
     [
-        ("same_next", PaginationError, "received before", 2),
-        ("foreign_next", PaginationError, "another endpoint", 1),
+        ("same_next", adclient.PaginationError, "received before", 2),
+        ("foreign_next", adclient.PaginationError, "another endpoint", 1),
         ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
         ("page_missing", UnexpectedResponse, r"\$\.page", 1),
         ("data_missing", UnexpectedResponse, r"\$\.data", 1),

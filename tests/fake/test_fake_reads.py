@@ -32,6 +32,3 @@ def test_date_ranges_add_up_and_follow_the_clock(fake, client):
     assert spend(client, None) == spends[2]
     fake.clock.advance(timedelta(days=1))
     assert spend(client, "YESTERDAY") == today != yesterday
-
-
-# Analyses.

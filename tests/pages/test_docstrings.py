@@ -210,7 +210,6 @@ EXAMPLES = {
     if ">>>" in doc_of(it) and not name_of(it).endswith((".to_polars", "PostgresLedger"))
 }
 
-
 CHECKER = doctest.OutputChecker()
 
 

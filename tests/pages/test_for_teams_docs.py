@@ -21,11 +21,7 @@ from adclient.testing.server import serving
 
 FILE = ROOT / "docs" / "how-to" / "for-teams.md"
 # What a step may run besides git and adclient; each call is a line of `calls`.
-STUBS = {
-    "pip": "",
-    "gh": "if [ $1 = api ]; then echo 7; else cat report.md >comment.md; fi",
-}
-
+STUBS = {"pip": "", "gh": "if [ $1 = api ]; then echo 7; else cat report.md >comment.md; fi"}
 
 PLAN, POLICY, REVERTING = (text for _, text in blocks(FILE, "toml"))
 GITHUB, GITLAB = (text for _, text in blocks(FILE, "yaml"))

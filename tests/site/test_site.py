@@ -71,9 +71,7 @@ def tokens_of(markdown: str) -> Iterator:
 
 def links_of(markdown: str) -> list[str]:
     names = {"link_open": "href", "image": "src"}
-    return [
-        str(token.attrs[names[token.type]]) for token in tokens_of(markdown) if token.type in names
-    ]
+    return [str(it.attrs[names[it.type]]) for it in tokens_of(markdown) if it.type in names]
 
 
 def test_each_page_has_a_version_in_markdown_that_llms_txt_lists() -> None:

@@ -94,10 +94,7 @@ class Server(subprocess.Popen[str]):
     def close_books(self) -> list[tuple[int, str, object]]:
         """Return the caller, id and diff of each draft staged since the last call."""
         print(file=self.stdin, flush=True)
-        return [
-            (caller, draft_id, diff)
-            for caller, draft_id, diff in json.loads(self.stdout.readline())
-        ]
+        return [tuple(each) for each in json.loads(self.stdout.readline())]
 
 
 def main() -> None:

@@ -62,9 +62,7 @@ def refusal(answered):
     status, answer = answered
     error = answer["error"]
     assert set(error) == {"code", "message", "details", "request_id"}
-    details = [
-        detail[key] for detail in error["details"] for key in ("field", "limit") if key in detail
-    ]
+    details = [each[key] for each in error["details"] for key in ("field", "limit") if key in each]
     return " ".join(map(str, (status, error["code"], *details)))
 
 

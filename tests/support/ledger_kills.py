@@ -53,16 +53,12 @@ def kill_writers(where: str, kills: int, seed: int) -> dict[str, int]:
     with closing(open_ledger(where)) as ledger:
         ledger.verify()
         entries, unknown = ledger.entries(), ledger.unknown()
-    staged = {
-        entry.draft_id: entry.arguments["fields"]["name"] for entry in entries if entry.draft_id
-    }
+    staged = {each.draft_id: each.arguments["fields"]["name"] for each in entries if each.draft_id}
     # With the reply they lost, or between that and its record.
     lost = at_server.items() - staged.items()
     names = {entry.arguments["fields"]["name"] for entry in unknown}
     assert len(at_server) >= kills // 2
-    assert staged.items() <= at_server.items(), (
-        "the ledger has drafts that the server does not have"
-    )
+    assert staged.items() <= at_server.items(), "the ledger has drafts that the server has not"
     assert {name for _, name in lost} <= names, "drafts at the server that the ledger does not have"
     assert len(set(at_server.values())) == len(at_server), "staged twice"
     assert len(unknown) <= kills, "more than one unknown entry for each kill"

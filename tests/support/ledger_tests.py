@@ -263,11 +263,8 @@ def test_entries_are_selected_by_all_that_is_given(ledger, clock) -> None:
     assert (found(state="staged"), found(state="under way")) == ("0123456", "7")
     noon = NOON + timedelta(minutes=2)
     assert (found(until=noon), found(since=noon, until=noon + timedelta(minutes=2))) == ("01", "23")
-    assert (found(limit=2), found(limit=9), found(limit=2, plan_id="w40")) == (
-        "67",
-        "01234567",
-        "46",
-    )
+    assert (found(limit=2), found(limit=2, plan_id="w40")) == ("67", "46")
+    assert found(limit=9) == "01234567"
     assert found(account_id="a", state="staged", plan_id="w40", actor="kim 2", since=noon) == "2"
 
 
@@ -430,9 +427,7 @@ def run_and_send(words: list[str], done) -> None:
     done.send(run_command(*words))
 
 
-def test_change_that_another_run_sends_is_under_way_and_unknown_only_if_that_dies(
-    where, tmp_path
-) -> None:
+def test_change_of_another_run_is_under_way_and_unknown_if_that_dies(where, tmp_path) -> None:
     is_sent, may_answer = threading.Event(), threading.Event()
 
     def serve(connection) -> None:
@@ -612,9 +607,7 @@ def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper) -> None
         assert ledger._shown in str(refused.value)
 
 
-def test_ledger_of_format_1_is_read_and_carried_forward_by_a_write(
-    ledger, open_it, execute, where, clock
-) -> None:
+def test_ledger_of_format_1_is_read_and_updated(ledger, open_it, execute, where, clock) -> None:
     """0.2.0 has written it; its second write was under way when its process was killed."""
     is_file = not where.startswith("postgresql")
     version = "PRAGMA user_version" if is_file else f"SELECT obj_description({TABLE})"

@@ -20,7 +20,6 @@ OK = reply(200, b"hello")
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 TRUST = ssl.create_default_context(cafile=CERTIFICATE)
 
-
 # Each server plays the proxies and the origin behind them.
 
 

@@ -199,17 +199,10 @@ def test_each_attempt_gets_the_time_that_is_left():
         ([4.0] * 3, 30.0, {"attempt_timeout": 4.0}, "a longer RetryPolicy(attempt_timeout=…)"),
         ([4.0, 4.0, 2.0], 10.0, {"attempt_timeout": 4.0}, "Call again, or allow a longer timeout"),
         ([4.0], 30.0, {"attempt_timeout": 4.0, "max_retries": 0}, "RetryPolicy(attempt_timeout=…)"),
-        (
-            [10.0],
-            10.0,
-            {},
-            "The first attempt took the whole timeout, so there was no retry; Retry",
-        ),
+        ([10.0], 10.0, {}, "The first attempt took the whole timeout, so there was no retry; "),
     ],
 )
-def test_advice_names_the_limit_that_ended_the_last_attempt(
-    outcome, seconds, timeout, retry, advice
-):
+def test_advice_names_the_limit_that_ended_the_attempts(outcome, seconds, timeout, retry, advice):
     options = options_of(retry=RetryPolicy(**retry), timeout=timeout)
     run = drive(READ, *[Timed(each, outcome) for each in seconds], options=options)
     assert advice in str(run.error)

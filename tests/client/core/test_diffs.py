@@ -12,13 +12,7 @@ from markdown_it import MarkdownIt
 from adclient import Diff, Draft, PlanReport
 from adclient._agents.results import of_draft
 from adclient._display.diffs import MISSING, differences_of
-from adclient._display.notebook import (
-    COLUMNS,
-    ROWS,
-    card,
-    first_rows,
-    table,
-)
+from adclient._display.notebook import COLUMNS, ROWS, card, first_rows, table
 from adclient._values.json_values import differ
 from adclient.plan import ChangeReport
 
@@ -109,9 +103,7 @@ def test_long_value_is_shown_whole_or_where_it_differs_with_a_digest(length):
 def texts_of(before, after):
     """The change in each shape in which a human or a model reviews it."""
     draft = Draft(draft_id="d", status="s", requires="r", diff=diff_of(before, after))
-    change = ChangeReport(
-        number=1, operation="o", account_id="a", verdict="staged", diff=draft.diff
-    )
+    change = ChangeReport(number=1, operation="o", account_id="", verdict="staged", diff=draft.diff)
     call = attrs.evolve(change, arguments={"fields": after}, diff=None)
     reports = [PlanReport(plan_id="p", changes=(each,)) for each in (change, call)]
     htmls = [each._repr_html_() for each in (draft, *reports)]
@@ -127,9 +119,7 @@ def test_two_different_changes_look_different_in_every_review(before, one, other
             assert text != another
     changes = shown(before, one)
     assert bool(changes) is differ(before, one)
-    assert not any(
-        isinstance(side, dict | list) and side for _, _, *both in changes for side in both
-    )
+    assert not any(isinstance(side, dict | list) and side for _, _, *two in changes for side in two)
     assert str(diff_of(one, one)) == "f is unchanged"
 
 

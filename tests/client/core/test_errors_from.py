@@ -1,33 +1,20 @@
 """What an error of a call tells: the operation, the endpoint, the cause, and advice."""
 
 import attrs
+import core_helpers
 from cases import each_case
-from core_helpers import (
-    DELETE,
-    LISTING,
-    LOST,
-    READ,
-    REFUSED,
-    TIMED_OUT,
-    WRITE,
-    assert_one_line,
-    drive,
-    options_of,
-    reply,
-)
+from core_helpers import DELETE, LISTING, LOST, READ, REFUSED, TIMED_OUT, WRITE, drive, reply
 
 from adclient import errors
 from adclient._core.response import Failure
-from adclient.errors import (
-    for_status,
-)
+from adclient.errors import for_status
 
-ONCE = options_of(max_retries=0)
+ONCE = core_helpers.options_of(max_retries=0)
 
 
 def error_of(call, outcome):
     error = drive(call, outcome, options=ONCE).error
-    assert_one_line(str(error))
+    core_helpers.assert_one_line(str(error))
     return error
 
 
@@ -133,7 +120,3 @@ def test_message_has_every_detail_even_if_each_is_long():
 )
 def test_class_for_a_status(cls, statuses):
     assert {for_status(status) for status in statuses} == {cls}
-
-
-FAMILIES = [errors.ConnectionLost, errors.CallTimeout, errors.ServerError, errors.APIError]
-FAMILIES += [errors.UnexpectedResponse]

@@ -212,26 +212,6 @@ def draft_event(draft_id):
     return DraftEvent(**CALL, draft=draft)
 
 
-@each_case(
-    ("event", "text"),
-    [
-        (
-            RequestEvent(**CALL, attempt=2, method="POST", url="https://ads.example.com/v1/x"),
-            "attempt 2: POST https://ads.example.com/v1/x",
-        ),
-        (response_event(201, request_id="r"), "attempt 2: 201, request id r, 1.250 s"),
-        (response_event(200, "reset"), "attempt 2: 200, reset, 1.250 s"),
-        (
-            RetryEvent(**CALL, attempt=1, reason="503", wait=0.5),
-            "attempt 1: 503; retrying in 0.500 s",
-        ),
-        (draft_event("draft_7c2e"), "draft draft_7c2e staged"),
-    ],
-)
-def test_str_of_an_event_is_its_line(event, text):
-    assert str(event) == f"beta.pause_campaign #7: {text}"
-
-
 @each_case("hostile", ["a\nb", "a\x1b[2Jb", "x" * 9999])
 def test_str_of_any_event_is_one_line(hostile):
     assert_one_line(str(response_event(200, request_id=hostile)))

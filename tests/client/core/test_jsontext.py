@@ -183,10 +183,7 @@ def test_value_is_encoded_compactly(value, text):
         (float("nan"), ": expected a finite number, got nan"),
         (D("NaN"), ": expected a finite number, got NaN"),
         ({1: 2}, ": expected a string as key, got int"),
-        *[
-            (value, ": contains a lone surrogate")
-            for value in ("\ud800", {"\ud800": 1}, ["\udfff"])
-        ],
+        *[(text, ": contains a lone surrogate") for text in ("\ud800", {"\ud800": 1}, ["\udfff"])],
         (10**4300, ": expected a number of at most 4300 digits"),
     ],
 )
@@ -254,6 +251,3 @@ def test_fields_of_a_dataclass_are_encoded_as_an_object():
     assert dumps([Name("x")], "x") == dumps(plain([Name("x")], "x"), "x") == '[{"name":"x"}]'
     with pytest.raises(JSONError, match="expected a JSON value, got type"):
         dumps(Name, "x")
-
-
-# Copies and comparison.

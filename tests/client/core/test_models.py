@@ -58,9 +58,7 @@ def item_of(cls, **changes):
         *[(1, float("inf"), None, None), (D("Infinity"), 1, None, None)],
     ],
 )
-def test_change_of_numbers_has_no_float_noise_and_of_other_values_is_none(
-    before, after, change, percent
-):
+def test_change_of_numbers_has_no_float_noise_and_else_is_none(before, after, change, percent):
     diff = diff_of(before, after)
     assert diff.change == change
     assert type(diff.change) is type(change)

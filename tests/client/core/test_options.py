@@ -4,19 +4,10 @@ import pytest
 from cases import each_case
 from core_helpers import ARRAY, BASE_URL, assert_one_line
 
+import adclient.options
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
-from adclient.options import (
-    MAX_CONCURRENCY,
-    Options,
-    RetryPolicy,
-    check_base_url,
-    check_headers,
-    check_timeout,
-    check_token,
-    from_environment,
-    resolve,
-)
+from adclient.options import Options, RetryPolicy, check_headers, check_token, resolve
 
 NAN, INF = float("nan"), float("inf")
 
@@ -44,7 +35,7 @@ def test_defaults_are_the_documented_ones():
     assert (retry.max_retries, retry.backoff_first, retry.backoff_longest) == (2, 0.5, 8.0)
     assert retry.statuses == {408, 429, *range(500, 600)} - {501, 505}
     assert "statuses=RETRY_STATUSES" in repr(retry)
-    assert MAX_CONCURRENCY == 100
+    assert adclient.options.MAX_CONCURRENCY == 100
 
 
 def test_argument_wins_over_environment(monkeypatch):
@@ -53,7 +44,7 @@ def test_argument_wins_over_environment(monkeypatch):
     assert resolved().base_url == BASE_URL
     for blank in ("", "  ", "\n"):  # which counts as not set
         monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
-        assert from_environment("ADCLIENT_BASE_URL") is None
+        assert adclient.options.from_environment("ADCLIENT_BASE_URL") is None
         assert "ADCLIENT_BASE_URL" in refused("base_url", resolved, base_url=None)
 
 
@@ -72,7 +63,7 @@ def test_argument_wins_over_environment(monkeypatch):
     ],
 )
 def test_invalid_base_url_is_refused(url):
-    text = refused("base_url", check_base_url, url)
+    text = refused("base_url", adclient.options.check_base_url, url)
     assert "canary" not in text
     assert text.startswith("base_url ")
     assert "https://ads.example.com" in text
@@ -83,7 +74,7 @@ def test_invalid_base_url_is_refused(url):
 
 @each_case("value", [0, 0.0, -1, NAN, INF, 10**400, True, "30", None, [30]])
 def test_invalid_timeout_is_refused(value):
-    text = refused("timeout", check_timeout, value)
+    text = refused("timeout", adclient.options.check_timeout, value)
     refused("attempt_timeout", lambda: RetryPolicy(attempt_timeout=value or 0))
     for name in ("backoff_first", "backoff_longest"):
         refused(name, RetryPolicy, **{name: value or -1})
@@ -100,7 +91,6 @@ def test_statuses_of_a_policy_are_a_set_of_whole_numbers():
 
 
 # Headers and tokens.
-
 
 OWN = ["Authorization", "Host", "Content-Length", "content-type", "Accept-Encoding", "Cookie"]
 OWN += ["Connection", "Transfer-Encoding"]

@@ -28,12 +28,10 @@ SEARCH = operations.SEARCH_GAMMA_TARGETING
 DEEP = {"object_style": "deep_object"}
 
 
-def built(
-    operation, *, cursor=None, base_url=BASE_URL, headers=None, conventions=None, **arguments
-):
+def built(operation, *, cursor=None, base_url=BASE_URL, headers=None, conventions=None, **given):
     options = options_of(headers=headers or {}, conventions=Conventions(**(conventions or {})))
     options = attrs.evolve(options, base_url=base_url)
-    return build(call_of(operation, cursor=cursor, **arguments), options)
+    return build(call_of(operation, cursor=cursor, **given), options)
 
 
 def query_of(request):
@@ -81,9 +79,7 @@ def test_object_is_encoded_as_deep_object(targeting, pairs):
     assert pairs_of(request) == [("account_id", ACCOUNT), *named]
 
 
-@each_case(
-    "value", [attrs.make_class("Geo", ["country"])("DE"), MappingProxyType({"country": "DE"})]
-)
+@each_case("value", [attrs.make_class("G", ["country"])("DE"), MappingProxyType({"country": "DE"})])
 @each_case("conventions", [{}, DEEP])
 def test_attrs_instance_and_mapping_are_objects(value, conventions):
     wanted = built(SEARCH, targeting={"geo": {"country": "DE"}}, conventions=conventions)

@@ -1,22 +1,9 @@
 """Code of the caller inside a call: functions for credentials, hooks and HTTP clients."""
 
+import clients
 import httpx
 import pytest
-from clients import (
-    DRAFT,
-    SYNC,
-    Service,
-    a_draft,
-    a_page,
-    asyncio_and_trio,
-    close,
-    everything,
-    read,
-    sync_and_async,
-    wait,
-    walk,
-    write,
-)
+from clients import SYNC, Service, a_draft, a_page, close, read, sync_and_async, wait, walk, write
 
 from adclient import ConfigurationError, OutcomeUnknown, Request, Unauthenticated
 from adclient._core import decode
@@ -29,7 +16,7 @@ async def test_os_error_while_decoding_a_draft_is_outcome_unknown(client_kind, m
 
     monkeypatch.setattr(decode, "loads", fails)
     async with client_kind.open(
-        transport=Service(httpx.Response(201, json=DRAFT), a_page("a")).transport
+        transport=Service(httpx.Response(201, json=clients.DRAFT), a_page("a")).transport
     ) as client:
         with pytest.raises(OutcomeUnknown, match="stopped by OSError") as caught:
             await wait(write(client))
@@ -82,7 +69,7 @@ async def test_iterator_advanced_by_two_callers_at_once_raises(client_kind) -> N
     service = Service(a_page("a", next="2"), a_page("b"))
     async with client_kind.open(transport=service.transport, token=token) as client:
         pages = walk(client.beta.list_campaigns(account_id="a").pages())
-        assert [page.data[0].name for page in await everything(pages)] == ["a", "b"]
+        assert [page.data[0].name for page in await clients.everything(pages)] == ["a", "b"]
     assert refused
 
 
@@ -96,7 +83,7 @@ async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
     assert sent == ["Bearer first", "Bearer second"]
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_async_token_and_auth_are_awaited(client_kind) -> None:
     async def token() -> str:
         return "awaited"

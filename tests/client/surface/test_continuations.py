@@ -1,28 +1,13 @@
 """How a listing continues and ends; the clients share the code that decides it."""
 
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    SYNC,
-    Service,
-    a_page,
-    an_item,
-    close,
-    drain,
-    everything,
-    sync_and_async,
-    wait,
-)
+from clients import BASE_URL, SYNC, Service, a_page, an_item, close, drain, sync_and_async, wait
 from raw_server import Connection, RawServer, reply
 
-from adclient import (
-    AdClientError,
-    Conventions,
-    PaginationError,
-    UnexpectedResponse,
-)
+from adclient import AdClientError, Conventions, PaginationError, UnexpectedResponse
 from adclient.conventions import query_of_url
 
 PATH = "/prefix/v1/beta-ads/list-beta-campaigns"
@@ -69,7 +54,7 @@ async def test_query_of_a_next_url_is_sent_byte_for_byte(client_kind, library) -
     theirs = {"http_client": client_kind.http_client()} if library == "httpx" else {}
     with RawServer(serve) as server:
         async with client_kind.open(f"{server.url}/prefix", **theirs) as client:
-            await everything(await wait(client.beta.list_campaigns(account_id="a")))
+            await clients.everything(await wait(client.beta.list_campaigns(account_id="a")))
         for each in theirs.values():
             await close(each)
     assert server.requests[1].split(b" ")[1].decode() == f"{PATH}?{SIGNED}"
@@ -119,9 +104,7 @@ async def test_same_items_under_new_continuations_raise_pagination_error(client_
     async with client_kind.open(transport=service.transport) as client:
         pages, found = (await wait(client.beta.list_campaigns(account_id="a"))).pages(), []
         for _ in range(2):  # also if the caller tries again
-            with pytest.raises(
-                PaginationError, match=r"same 3 items.*\(cursor_parameter"
-            ) as caught:
+            with pytest.raises(PaginationError, match=r"same 3 .*\(cursor_parameter") as caught:
                 await drain(pages, found)
             assert caught.value.cursor == pages.cursor == "t0"
     assert names(found) == "abc"
@@ -132,12 +115,3 @@ def test_items_that_repeat_on_other_or_on_the_last_page_are_returned(pages) -> N
     """A listing that changes while it is read may repeat items, even all of a page of one."""
     nexts = [*(f"c{n}" for n in range(len(pages) - 1)), None]
     assert read_all(Service(*map(a_page, pages, nexts))) == "".join(pages)
-
-
-@each_case("cycle", [[""], ["a"], ["ab", "cd"], ["ab", "", "c"]])
-def test_longer_cycle_of_pages_ends(cycle) -> None:
-    service = Service(*(a_page(cycle[n % len(cycle)], f"c{n}") for n in range(110)))
-    _, error = refused(pages_of(service), "page 101 in a row")
-    first_repeat = len(cycle) if any(cycle) else 0
-    assert len(service.requests) == first_repeat + 101
-    assert error.cursor == f"c{first_repeat + 99}"

@@ -17,7 +17,6 @@ from adclient import OutcomeUnknown
 pytestmark = pytest.mark.filterwarnings("ignore:.*over plain http:UserWarning")
 CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
-
 PROXY = "http://user:canary@proxy.test"
 # Where a call waits when it is interrupted: the address, the proxy, and what the server sends.
 PLAIN = {

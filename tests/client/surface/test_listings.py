@@ -27,15 +27,8 @@ from clients import (
     walk,
 )
 
-from adclient import (
-    AdClientError,
-    AsyncPage,
-    Campaign,
-    InvalidRequest,
-    Items,
-    PaginationError,
-    ServerError,
-)
+import adclient
+from adclient import AdClientError, AsyncPage, Campaign, Items, PaginationError, ServerError
 
 
 def listed(client, **arguments):
@@ -79,9 +72,7 @@ async def test_iteration_after_errors_returns_every_item_once(client_kind) -> No
 
 @each_case(("next", "prefetch"), [(r'"x\ud83d"', False), (r'{"after": ["\udc80"]}', True)])
 @sync_and_async
-async def test_items_before_a_continuation_that_cannot_be_sent_are_returned(
-    client_kind, next, prefetch
-) -> None:
+async def test_items_before_a_bad_continuation_are_returned(client_kind, next, prefetch) -> None:
     last = {"data": [an_item("c")], "page": {"next": json.loads(next)}}
     pages = a_page("ab", "c1"), httpx.Response(200, content=json.dumps(last))
     service = Service(*pages * 2)
@@ -106,7 +97,7 @@ async def test_collect_returns_at_most_limit_items(client_kind) -> None:
             assert isinstance(found, Items)
             assert names(found) == "abcde"[:limit]
             for wrong in (-1, 1.5, "2", True):
-                with pytest.raises(InvalidRequest) as caught:
+                with pytest.raises(adclient.InvalidRequest) as caught:
                     await wait(page.collect(limit=wrong))
                 assert caught.value.argument == "limit"
         assert len(service.requests) == requests

@@ -6,27 +6,11 @@ from decimal import Decimal
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    DRAFT,
-    Service,
-    each_client_class,
-    method_of,
-    sync_and_async,
-    wait,
-)
+from clients import BASE_URL, DRAFT, Service, each_client_class, method_of, sync_and_async, wait
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 
 import adclient
-from adclient import (
-    AdClient,
-    AsyncAdClient,
-    AsyncListing,
-    AsyncPage,
-    Diff,
-    Draft,
-    Page,
-)
+from adclient import AdClient, AsyncAdClient, AsyncListing, AsyncPage, Diff, Draft, Page
 from adclient._core.operations import OPERATIONS
 
 LISTING = {

@@ -29,15 +29,8 @@ from clients import (
 )
 from waiting import LONG, HeldTransport, beside, in_time, pause, until
 
-from adclient import (
-    AdClient,
-    AsyncAdClient,
-    ConfigurationError,
-    ConnectionFailed,
-    Hooks,
-    InvalidRequest,
-    NotFound,
-)
+import adclient
+from adclient import AdClient, AsyncAdClient, ConnectionFailed, Hooks, InvalidRequest, NotFound
 
 
 class Accounts(HeldTransport):
@@ -243,9 +236,7 @@ kept: list = []
 )
 @in_time
 @sync_asyncio_trio
-async def test_loop_that_was_left_reads_no_further_page_and_retries_nothing(
-    client_kind, way, others
-) -> None:
+async def test_loop_that_was_left_reads_and_retries_nothing(client_kind, way, others) -> None:
     transport = Accounts()
     ids = ("" if n == 0 else f"{others}{n}" for n in count())  # "" is refused without a request
     async with client_kind.open(transport=transport) as client:
@@ -330,7 +321,7 @@ async def test_read_that_stages_a_draft_sends_nothing_and_ends_the_loop(client_k
     async with client_kind.open(transport=transport) as client:
         pause = partial(client.beta.pause_campaign, campaign_id="c")
         accounts = client.over_accounts(pause, ["a", "b", "c"])
-        with pytest.raises(ConfigurationError, match=r"only reads; .* nothing was sent"):
+        with pytest.raises(adclient.ConfigurationError, match=r"only reads; .* nothing was sent"):
             await step(walk(accounts))
     assert transport.requests == []
 

@@ -31,9 +31,7 @@ def raises(error: Exception) -> None:
 
 @each_case("cls", CLASSES)
 def test_error_survives_pickle_and_copy(cls, pool) -> None:
-    error = cls(
-        "what happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c"
-    )
+    error = cls("it happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c")
     error.add_note("a note")
     with pytest.raises(AdClientError) as caught:
         pool.submit(raises, error).result()

@@ -84,9 +84,7 @@ async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kin
 @pytest.mark.parametrize("is_circular", [False, True])
 @in_time
 @asyncio_and_trio
-async def test_pending_prefetch_is_cancelled_when_the_loop_is_left(
-    client_kind, is_circular
-) -> None:
+async def test_prefetch_is_cancelled_when_its_loop_is_left(client_kind, is_circular) -> None:
     service, calls = Pages(), []
 
     async def token() -> str:
@@ -163,9 +161,7 @@ def abandon(loop: asyncio.AbstractEventLoop) -> None:
 
 @pytest.mark.parametrize("method", ["start", "join"])
 @in_time
-def test_interrupt_of_the_start_or_of_the_wait_for_a_prefetch_loses_no_page(
-    method, monkeypatch
-) -> None:
+def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypatch) -> None:
     def interrupted(self) -> None:
         raise KeyboardInterrupt
 
@@ -195,9 +191,7 @@ def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
 @each_case("prefetch", [False, True])
 @in_time
 @sync_and_async
-async def test_end_of_an_iterator_of_the_caller_does_not_end_the_listing(
-    client_kind, prefetch
-) -> None:
+async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind, prefetch) -> None:
     raised = [None, StopIteration() if client_kind is SYNC else StopAsyncIteration()]
 
     def token() -> str:

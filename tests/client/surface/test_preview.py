@@ -5,21 +5,11 @@ import logging
 import re
 import shlex
 
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    AT_ONCE,
-    BASE_URL,
-    SECRET,
-    Service,
-    a_draft,
-    a_page,
-    each_client_class,
-    method_of,
-    sync_and_async,
-    wait,
-)
+from clients import AT_ONCE, BASE_URL, SECRET, Service, a_draft, a_page, each_client_class, wait
 
 from adclient import AdClient, ConfigurationError, Conventions, InvalidRequest
 
@@ -47,12 +37,12 @@ def options_of(command: str) -> tuple[str, str, str | None, dict[str, str]]:
         ("delta.remove_auto_search_themes", {"account_id": "é\x9b"}, {}),
     ],
 )
-@sync_and_async
+@clients.sync_and_async
 async def test_preview_is_what_the_call_sends(client_kind, name, arguments, conventions) -> None:
     service = Service(a_page() if "list" in name else a_draft())
     settings = {"conventions": Conventions(**conventions), "token": "t0ken"}
     async with client_kind.open(transport=service.transport, **settings) as client:
-        method = method_of(client, name)
+        method = clients.method_of(client, name)
         command = client.preview(method, **arguments)
         assert service.requests == []
         await wait(method(**arguments))
@@ -99,9 +89,7 @@ URL_OF_PAGE = f"?account_id=account_c3d8&key={SECRET}&limit=5&{SECRET}"
     ],
 )
 @each_client_class
-def test_preview_shows_no_value_of_a_continuation(
-    client_class, parameters, cursor, query, body
-) -> None:
+def test_preview_shows_no_continuation(client_class, parameters, cursor, query, body) -> None:
     conventions = Conventions(read_parameters=parameters, page_size={"limit": 5})
     client = client_class(BASE_URL, conventions=conventions)
     command = client.preview(client.gamma.list_ads, **READ, cursor=cursor)
@@ -137,9 +125,7 @@ def log():
 
 
 @pytest.mark.parametrize(("level", "lines"), [("INFO", 1), ("debug", 5), (" ", 0)])
-def test_log_is_written_to_standard_error_if_the_environment_asks(
-    level, lines, log, monkeypatch, capsys
-) -> None:
+def test_log_is_on_stderr_if_the_environment_asks(level, lines, log, monkeypatch, capsys) -> None:
     monkeypatch.setenv("ADCLIENT_LOG", level)
     monkeypatch.setattr(logging.root, "handlers", [])  # pytest adds one before each test
     service = Service(httpx.Response(503), a_page(), a_page())

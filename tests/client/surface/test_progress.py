@@ -8,16 +8,7 @@ import sys
 import httpx
 import pytest
 import tqdm.auto
-from clients import (
-    Service,
-    a_page,
-    close,
-    everything,
-    step,
-    sync_and_async,
-    wait,
-    walk,
-)
+from clients import Service, a_page, close, everything, step, sync_and_async, wait, walk
 
 from adclient import AdClient, Campaign, Page
 

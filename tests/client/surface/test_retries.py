@@ -4,28 +4,14 @@ import json
 import ssl
 from inspect import isclass
 
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    KEYED,
-    Service,
-    a_draft,
-    a_page,
-    read,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import KEYED, Service, a_draft, a_page, read, sync_and_async, wait, write
 from raw_server import LISTING, Connection, RawServer, reply
 
-from adclient import (
-    CallTimeout,
-    OutcomeUnknown,
-    RetryPolicy,
-    TransportError,
-)
+from adclient import CallTimeout, OutcomeUnknown, RetryPolicy, TransportError
 
 
 @each_case(
@@ -60,7 +46,7 @@ async def test_no_error_of_the_http_library_escapes(client_kind) -> None:
                 await wait(read(client))
 
 
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():

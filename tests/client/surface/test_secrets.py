@@ -13,22 +13,11 @@ from itertools import product
 from pathlib import Path
 
 import attrs
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    CLIENT_KINDS,
-    SYNC,
-    Service,
-    a_draft,
-    a_page,
-    everything,
-    method_of,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import SYNC, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
 from interface_table import ROWS
 from memory import MIB
 from raw_server import Connection, RawServer, reply, serve_well
@@ -122,15 +111,13 @@ async def test_token_repeated_by_a_response_is_redacted(client_kind, answer, cap
 
 
 @sync_and_async
-async def test_results_and_logs_of_each_method_do_not_contain_the_token(
-    client_kind, caplog
-) -> None:
+async def test_results_and_logs_of_each_method_have_no_token(client_kind, caplog) -> None:
     caplog.set_level("DEBUG")
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
             assert_untold(repr(client), repr(client.beta))
             for row in ROWS:
-                value = await wait(method_of(client, row.call)(**row.arguments))
+                value = await wait(clients.method_of(client, row.call)(**row.arguments))
                 assert_untold(repr(value), str(value), value._repr_html_(), repr(value.response))
                 assert_untold(repr(pickle.dumps(value)), repr(copy.deepcopy(value)))
                 assert_untold(repr(attrs.asdict(value)), repr(attrs.astuple(value)))
@@ -181,7 +168,7 @@ WRONG["conventions"] = Conventions(reads={"x.y": {}})
         *[({"base_url": URL, **SECRETS, name: value}, {}) for name, value in WRONG.items()],
     ],
 )
-@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+@pytest.mark.parametrize("client_kind", clients.CLIENT_KINDS[:2], ids=str)
 def test_error_about_an_argument_holds_no_credentials(client_kind, options, environment) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
@@ -196,7 +183,7 @@ def test_error_about_an_argument_holds_no_credentials(client_kind, options, envi
 
 
 @each_case("name", ["timeout", "max_retries", "retry", "headers", "hooks", "actor"])
-@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+@pytest.mark.parametrize("client_kind", clients.CLIENT_KINDS[:2], ids=str)
 def test_error_about_an_option_holds_no_credentials(client_kind, name) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_kind.client(URL).with_options(**{"headers": {"x-key": TOKEN}, name: object()})

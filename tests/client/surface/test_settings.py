@@ -3,32 +3,14 @@
 import sys
 
 import attrs
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    SECRET,
-    SYNC,
-    Service,
-    a_draft,
-    assert_names_the_argument,
-    each_client_class,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import BASE_URL, SECRET, SYNC, Service, a_draft, sync_and_async, wait, write
 
-from adclient import (
-    AdClient,
-    ConfigurationError,
-    Conventions,
-    Hooks,
-    Policy,
-    RetryPolicy,
-    SQLiteLedger,
-    _telemetry,
-)
+import adclient
+from adclient import ConfigurationError, Conventions, Hooks, Policy, RetryPolicy, _telemetry
 
 # More values are in tests/client/core/test_options.py.
 BAD = {
@@ -37,7 +19,7 @@ BAD = {
         *[f"https://{'a' * 64}.example.com", f"https://ads.example.com/{'a' * 70_000}"],
         f"https://user:{SECRET}@ads.example.com",
     ],
-    "token": [f"{SECRET} x", f"Bearer {SECRET}", 7],
+    "token": [f"{SECRET} x", f"Bearer {SECRET}", 7, ""],
     "hooks": [print, [Hooks()]],
     "auth": [SECRET, {"authorization": SECRET}],
     "headers": [[("x-team", SECRET)], {"x-team": f"{SECRET}\r\nx-other: 1"}],
@@ -55,14 +37,12 @@ BAD = {
 }
 
 
-@each_client_class
-@each_case(
-    ("argument", "value"), [(name, value) for name, values in BAD.items() for value in values]
-)
+@clients.each_client_class
+@each_case(("argument", "value"), [(name, value) for name, bad in BAD.items() for value in bad])
 def test_invalid_option_is_refused(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(**{"base_url": BASE_URL, argument: value})
-    assert_names_the_argument(caught.value, argument)
+    clients.assert_names_the_argument(caught.value, argument)
 
 
 TRANSPORT = httpx.MockTransport(print)
@@ -80,7 +60,7 @@ TRANSPORT = httpx.MockTransport(print)
         {"headers": {"X-Key": SECRET}, "conventions": Conventions(idempotency_header="x-key")},
     ],
 )
-@each_client_class
+@clients.each_client_class
 def test_conflicting_or_unavailable_options_are_refused(client_class, options, monkeypatch) -> None:
     monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError) as caught:
@@ -98,15 +78,6 @@ def test_client_without_opentelemetry_has_no_tracer(monkeypatch) -> None:
     with SYNC.client("https://ads.example.com", transport=Service(a_draft()).transport) as client:
         assert client._engine.tracer is None
         assert write(client).draft_id == "draft_7c2e"
-
-
-def test_token_of_the_environment_is_sent_unless_another_is_given(monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_TOKEN", " env-token\n")
-    service = Service(a_draft(), a_draft())
-    for options in ({}, {"token": "mine"}):
-        write(AdClient(BASE_URL, transport=service.transport, **options))
-    tokens = [request.headers["authorization"] for request in service.requests]
-    assert tokens == ["Bearer env-token", "Bearer mine"]
 
 
 @sync_and_async
@@ -152,7 +123,7 @@ class TheirLedger:
     reserve = end = lambda *_: None
 
 
-POLICY, LEDGER = Policy(accounts=["a"]), SQLiteLedger("/tmp/d.db")
+POLICY, LEDGER = Policy(accounts=["a"]), adclient.SQLiteLedger("/tmp/d.db")
 
 
 @each_case(

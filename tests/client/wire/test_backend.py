@@ -40,7 +40,6 @@ SLACK = 5.0  # of a busy machine; each fault lasts longer
 pytestmark = pytest.mark.own
 stay_silent = Connection.stay_silent
 
-
 # Deadlines
 
 
@@ -182,9 +181,7 @@ NO_TLS = [
 
 @each_case(("serve", "context", "name", "reason"), NO_TLS)
 @sync_asyncio_trio
-async def test_failed_tls_handshake_raises_connect_error(
-    client_kind, serve, context, name, reason
-) -> None:
+async def test_failed_handshake_is_connect_error(client_kind, serve, context, name, reason) -> None:
     with RawServer(serve) as server:
         stream = await connected(client_kind, server)
         with pytest.raises(httpcore.ConnectError, match=reason):

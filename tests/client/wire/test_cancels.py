@@ -32,9 +32,7 @@ class Transport(httpx.AsyncBaseTransport):
 def client_over(answer, **options) -> AsyncAdClient:
     """A client with one connection."""
     transport = Transport(answer)
-    return AsyncAdClient(
-        "https://ads.example.com", transport=transport, max_concurrency=1, **options
-    )
+    return AsyncAdClient("https://a.example.com", transport=transport, max_concurrency=1, **options)
 
 
 @pytest.mark.no_cover
@@ -73,9 +71,7 @@ async def test_call_that_timed_out_in_the_queue_of_a_pool_is_not_sent(client_kin
 
 @each_case("ending", ["timeout", "cancel"])
 @asyncio_and_trio
-async def test_write_that_waited_for_a_pool_is_not_sent_after_its_call_ended(
-    client_kind, ending
-) -> None:
+async def test_write_that_waited_for_a_pool_is_not_sent_after_its_call(client_kind, ending) -> None:
     is_free, sent = anyio.Event(), []
 
     async def answer(request: httpx.Request) -> httpx.Response:

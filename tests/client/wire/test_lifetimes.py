@@ -7,16 +7,7 @@ import sys
 import threading
 
 import pytest
-from clients import (
-    SYNC,
-    Service,
-    a_draft,
-    close,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import SYNC, Service, a_draft, close, read, sync_and_async, wait, write
 from forking import run
 from raw_server import Connection, RawServer, answer_to, serve_well, serving
 
@@ -95,7 +86,6 @@ async def test_connections_idle_for_too_long_are_closed(client_kind, monkeypatch
 
 # A program that prints no warning.
 
-
 QUIET = """
 import asyncio, atexit, gc, logging, sys, threading
 from adclient import AdClient, AsyncAdClient
@@ -156,7 +146,6 @@ def test_correctly_used_client_prints_no_warning_and_can_be_called_at_exit() -> 
 
 # Processes forked by `os.fork` share no state with their parents.
 
-
 FORKS = """
 # A forked child opens a connection of its own.
 client = AdClient(url)
@@ -199,7 +188,6 @@ in_a_child(lambda: read(client, "child"))
 is_parent_done.set()
 print("done")
 """
-
 
 has_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 

@@ -81,9 +81,7 @@ with FakeAdService().as_environment() as fake:
 """
 
 
-def test_modules_clients_ledger_gate_and_commands_work_and_print_utf_8(
-    tmp_path, monkeypatch
-) -> None:
+def test_clients_ledger_gate_and_commands_work_and_print_utf_8(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "changes.toml").write_text(PLAN, "utf-8")
     names = [module.name for module in pkgutil.walk_packages(adclient.__path__, "adclient.")]
@@ -122,9 +120,7 @@ def test_output_that_nobody_reads_is_141(arguments, capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_invalid_name_of_a_file_is_not_taken_for_a_closed_pipe(
-    tmp_path, monkeypatch, capsys
-) -> None:
+def test_wrong_name_of_a_file_is_not_taken_for_a_closed_pipe(tmp_path, monkeypatch, capsys) -> None:
     def read_text(path: Path, *_: object) -> str:
         raise OSError(errno.EINVAL, "Invalid argument", str(path))
 

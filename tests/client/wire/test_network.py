@@ -9,14 +9,7 @@ import pytest
 import trustme
 from cases import each_case
 from clients import BASE_URL, close, each_client_class, read, sync_and_async, wait, write
-from raw_server import (
-    CERTIFICATE,
-    Connection,
-    RawServer,
-    answer_to,
-    refusing_url,
-    serve_well,
-)
+from raw_server import CERTIFICATE, Connection, RawServer, answer_to, refusing_url, serve_well
 from routes import greet
 
 from adclient import ConfigurationError, ConnectionFailed, ConnectionLost
@@ -160,9 +153,7 @@ PROXY = "http://proxy.example.com:3128"
 
 @pytest.mark.own
 @sync_and_async
-async def test_socks_proxy_is_used_in_place_of_that_of_the_environment(
-    client_kind, monkeypatch
-) -> None:
+async def test_socks_proxy_replaces_that_of_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
     with RawServer(lambda connection: (greet(connection), serve_well(connection))) as server:
         for scheme in ("socks5", "SOCKS5"):

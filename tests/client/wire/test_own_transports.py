@@ -5,26 +5,10 @@ import gzip
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    Service,
-    a_draft,
-    a_page,
-    close,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import BASE_URL, Service, a_draft, a_page, close, read, sync_and_async, wait, write
 from memory import MIB, TOO_LARGE, bounded_memory
 
-from adclient import (
-    APIError,
-    AsyncAdClient,
-    ConfigurationError,
-    ConnectionLost,
-    OutcomeUnknown,
-)
+from adclient import APIError, AsyncAdClient, ConfigurationError, ConnectionLost, OutcomeUnknown
 
 
 class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):

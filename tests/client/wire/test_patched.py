@@ -12,28 +12,11 @@ from unittest import mock
 import httpcore
 import httpx
 import pytest
+import raw_server
 import respx
 from cases import each_case
-from clients import (
-    DRAFT,
-    SYNC,
-    a_draft,
-    a_page,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
-from raw_server import (
-    LISTING,
-    Connection,
-    RawServer,
-    refusing_url,
-    reply,
-    responding,
-    serve_well,
-    serving,
-)
+from clients import DRAFT, SYNC, a_draft, a_page, read, sync_and_async, wait, write
+from raw_server import LISTING, Connection, RawServer, refusing_url, reply, serve_well, serving
 
 import adclient._http.through_httpx  # noqa: F401  (here, so that coverage sees its import)
 from adclient import AdClientError, CallTimeout, ConnectionFailed, OutcomeUnknown, TransportError
@@ -104,9 +87,7 @@ def answer(request) -> httpx.Response:
 
 @each_case("number", range(6))
 @sync_and_async
-async def test_each_patched_function_is_called_once_while_it_is_patched(
-    client_kind, number
-) -> None:
+async def test_patched_function_is_called_once_while_it_is_patched(client_kind, number) -> None:
     spy = Spy()
     async with serving(client_kind, serve_well) as (server, client):
         await wait(read(client))
@@ -124,9 +105,7 @@ async def test_each_patched_function_is_called_once_while_it_is_patched(
 
 @each_case("is_subclass", [True, False])
 @sync_and_async
-async def test_class_or_factory_in_place_of_the_httpx_client_is_used(
-    client_kind, is_subclass, monkeypatch
-) -> None:
+async def test_replaced_class_of_clients_is_used(client_kind, is_subclass, monkeypatch) -> None:
     cls, _ = place_of(client_kind, CLIENT)
     spy = Spy()
     put_there = functools.wraps(cls)(spy.wrap(cls))
@@ -171,9 +150,7 @@ def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypat
     ],
 )
 @sync_and_async
-async def test_mocked_error_of_a_write_raises_the_error_of_its_kind(
-    client_kind, error, expected
-) -> None:
+async def test_mocked_error_of_a_write_is_that_of_its_kind(client_kind, error, expected) -> None:
     def fail(request):
         raise error
 
@@ -201,7 +178,6 @@ async def test_respx_mocks_calls_in_each_mode_and_in_both(client_kind, modes) ->
 
 
 # A call that a tool sees is sent, and fails, as without the tool.
-
 
 TIMEOUT = 0.4
 
@@ -260,7 +236,7 @@ async def test_patched_call_sends_the_same_bytes(client_kind, prefix, is_proxied
     assert all((authorization in request) is is_proxied for request in server.requests)
 
 
-@each_case("serve", [None, responding(reply(403, b"")), Connection.stay_silent])
+@each_case("serve", [None, raw_server.responding(reply(403, b"")), Connection.stay_silent])
 @sync_and_async
 async def test_patched_call_raises_the_same_error_if_nothing_was_sent(client_kind, serve) -> None:
     if serve is None:

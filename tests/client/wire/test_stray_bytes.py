@@ -4,23 +4,10 @@ import threading
 
 import attrs
 import pytest
+import routes
 from clients import sync_and_async, sync_asyncio_trio
 from raw_server import Connection, RawServer, head, reply
-from routes import (
-    AMPLE,
-    CHUNKED,
-    OK,
-    OVER_TLS,
-    PLAIN,
-    ROUTES,
-    TLS_IN_TLS,
-    TUNNEL,
-    Route,
-    client_of,
-    is_closed,
-    port_of,
-    through,
-)
+from routes import AMPLE, CHUNKED, OK, PLAIN, TLS_IN_TLS, TUNNEL, Route, client_of, port_of, through
 from waiting import until
 
 from adclient._http.httpcore_alias import httpcore
@@ -108,7 +95,7 @@ class Origin(RawServer):
                 connection.send(exchange.later)
 
 
-@through(PLAIN, OVER_TLS, TLS_IN_TLS)
+@through(PLAIN, routes.OVER_TLS, TLS_IN_TLS)
 @sync_and_async
 async def test_bytes_beyond_a_response_make_its_connection_unusable(client_kind, route) -> None:
     with Origin(route) as server:
@@ -124,7 +111,7 @@ async def test_bytes_beyond_a_response_make_its_connection_unusable(client_kind,
                     assert not client.backend.is_reusable, exchange
 
 
-@through(*ROUTES)
+@through(*routes.ROUTES)
 @sync_asyncio_trio
 async def test_connection_without_extra_bytes_is_reused(client_kind, route) -> None:
     with Origin(route) as server, client_of(client_kind, route, port_of(server)) as client:
@@ -155,4 +142,4 @@ async def test_bytes_beyond_the_response_to_connect_are_a_connect_error(client_k
             with client_of(client_kind, route, port_of(server)) as client:
                 with pytest.raises(httpcore.ConnectError, match="beyond its response to CONNECT"):
                     await client.send()
-                assert is_closed(client.backend)
+                assert routes.is_closed(client.backend)

@@ -7,30 +7,16 @@ import random
 from functools import partial
 
 import anyio
+import clients
 import httpx2
 import pytest
 from cancelling import Meeting, cancel_at_random, injected, read_quickly
 from cases import each_case
-from clients import (
-    DRAFT,
-    SYNC,
-    asyncio_and_trio,
-    close,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import DRAFT, SYNC, asyncio_and_trio, close, sync_and_async, wait, write
 from raw_server import RawServer, serve_well
 
-from adclient import (
-    AdClient,
-    AdClientError,
-    AsyncAdClient,
-    CallTimeout,
-    OutcomeUnknown,
-    RetryPolicy,
-)
+import adclient
+from adclient import AdClient, AdClientError, AsyncAdClient, CallTimeout, RetryPolicy
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -46,7 +32,7 @@ def client_of(hx, client_kind, **options):
     return getattr(hx, client_kind.http_client_name)(verify=False, **options)
 
 
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_client_or_transport_from_either_library_is_used(client_kind, hx) -> None:
     transport = hx.MockTransport(lambda request: hx.Response(201, json=DRAFT))
     with RawServer(serve_well) as server:
@@ -102,11 +88,7 @@ def fail_otherwise(_):
 
 @each_case(
     ("fail", "moment"),
-    [
-        (fail_by_hand, "response"),
-        (fail_otherwise, "response"),
-        (fail_otherwise, "request"),
-    ],
+    [(fail_by_hand, "response"), (fail_otherwise, "response"), (fail_otherwise, "request")],
 )
 @sync_and_async
 async def test_write_is_not_repeated_after_a_hook_fails(client_kind, fail, moment, hx) -> None:
@@ -122,7 +104,7 @@ async def test_write_is_not_repeated_after_a_hook_fails(client_kind, fail, momen
     )
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url, http_client=theirs) as client:
-            with pytest.raises(OutcomeUnknown if is_sent else LookupError) as caught:
+            with pytest.raises(adclient.OutcomeUnknown if is_sent else LookupError) as caught:
                 await wait(write(client))
             assert len(server.requests) == is_sent
         await close(theirs)
@@ -149,16 +131,13 @@ def test_timeout_in_the_auth_of_an_injected_client_has_sent_nothing(hx) -> None:
 
 # Calls that are cancelled or time out leave the pool usable.
 
-
 each_library = each_case("library", ["httpx", "httpx2"])
 
 
 @pytest.mark.no_cover
 @each_library
 @asyncio_and_trio
-async def test_random_cancellations_lose_no_connection_of_a_pool(
-    client_kind, library, pytestconfig
-) -> None:
+async def test_random_cancels_lose_no_connection(client_kind, library, pytestconfig) -> None:
     seeds = pytestconfig.getoption("seeds")
     await cancel_at_random(client_kind, partial(injected, library), seeds)
     gc.collect()

@@ -79,9 +79,7 @@ def with_key(_) -> dict[str, str]:
     return {"authorization": "Key fake-token"}
 
 
-def test_client_of_a_fake_like_a_service_uses_neither_its_secret_nor_its_ledger(
-    tmp_path, capsys
-) -> None:
+def test_client_of_a_fake_uses_neither_secret_nor_ledger_of_its_file(tmp_path, capsys) -> None:
     lines = ['url = "https://ads.example.com"', 'ledger = "drafts.db"', "[auth]"]
     file, port = service_file(tmp_path, *lines, 'file = "key"', 'scheme = "Key"'), free_port()
     client = client_of(port, auth=with_key)

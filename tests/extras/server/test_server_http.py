@@ -13,13 +13,7 @@ from fake_helpers import ACCOUNTS, VALID_WRITES
 from interface_table import ROWS
 
 import adclient.testing.server
-from adclient import (
-    AdClient,
-    APIError,
-    CallTimeout,
-    ConnectionLost,
-    OutcomeUnknown,
-)
+from adclient import AdClient, APIError, CallTimeout, ConnectionLost, OutcomeUnknown
 from adclient._core.operations import OPERATIONS
 from adclient._core.response import Failure, RawResponse
 from adclient.testing import FakeAdService, Fault

@@ -76,6 +76,5 @@ def test_entries_and_outcomes_are_tables(tmp_path) -> None:
         outcomes = ledger.outcomes(client).to_pandas()
     entries = ledger.entries().to_pandas()
     assert outcomes["state"].tolist() == ["not seen"]
-    assert entries[["state", "draft_id", "actor"]].values.tolist() == [
-        ["staged", draft.draft_id, "kim"]
-    ]
+    [row] = entries[["state", "draft_id", "actor"]].values.tolist()
+    assert row == ["staged", draft.draft_id, "kim"]

@@ -20,14 +20,7 @@ import pytest
 from cases import each_case
 from clients import SYNC, Service, a_page, sync_and_async, wait
 
-from adclient import (
-    AsyncPage,
-    BusinessProfile,
-    InvalidRequest,
-    Items,
-    Page,
-    PaginationError,
-)
+from adclient import AsyncPage, BusinessProfile, InvalidRequest, Items, Page, PaginationError
 
 
 def items_of(*values, name="x") -> Items:

@@ -4,21 +4,11 @@ import contextlib
 import contextvars
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    AT_ONCE,
-    SYNC,
-    Service,
-    a_draft,
-    a_page,
-    read,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import AT_ONCE, SYNC, Service, a_draft, a_page, read, sync_and_async, wait, write
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -119,9 +109,7 @@ def test_attempts_and_waits_are_events_of_the_span(exported) -> None:
         (lambda: httpx.ReadTimeout(""), None, "OutcomeUnknownTimeout", "no response in time"),
     ],
 )
-def test_span_of_a_failed_call_has_the_error_type(
-    provide, make_last, status, name, description
-) -> None:
+def test_span_of_a_failed_call_has_its_error(provide, make_last, status, name, description) -> None:
     exported = provide()
     client = client_of(make_last(), max_retries=0)
     with pytest.raises((RateLimited, OutcomeUnknown)):
@@ -133,7 +121,7 @@ def test_span_of_a_failed_call_has_the_error_type(
     assert span.attributes.get("http.response.status_code") == status
 
 
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_span_is_current_during_the_call(client_kind, exported) -> None:
     seen: list = []
 

@@ -67,13 +67,7 @@ TEXTS = (
     "100.0000000000000000000000001",
     "",
 )
-WRAPPINGS = (
-    "{}\nSpring sale",
-    '"{}"',
-    "\u202e{}\u202c",
-    "account_pinned {}",
-    "{}" + "x" * 5000,
-)
+WRAPPINGS = ("{}\nSpring sale", '"{}"', "\u202e{}\u202c", "account_pinned {}", "{}" + "x" * 5000)
 
 HOSTILE = [
     *TEXTS,

@@ -19,6 +19,7 @@ SCHEMAS = Path(__file__).with_name("tool_schemas.json")
 ALL = tools(FakeAdService().client(), writes=True)
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 ADS = {"account_id": "account_c3d8"}
+PAUSE = "beta_pause_campaign"
 
 
 def with_policy(service=None, ledger=None, **rules) -> AdClient:
@@ -31,7 +32,7 @@ def fake_client(client_kind, fake: FakeAdService, **options):
 
 
 def pause(client) -> dict:
-    return call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    return call_tool(client, PAUSE, IDS, writes=True)
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_policy_decides_which_tools_are_offered() -> None:
     # What one account allows is offered.
     rules = {"operations": ["*.list_*"], "account": {"b": Policy(operations=["beta.*"])}}
     client = with_policy(accounts=["a", "b"], **rules)
-    writes = ["beta_create_video_campaign", "beta_pause_campaign"]
+    writes = ["beta_create_video_campaign", PAUSE]
     assert names_of(tools(client, writes=True)) == [*writes, *reads, "gamma_list_ads"]
     account = properties_of(client, "beta_create_video_campaign")["account_id"]
     assert account == {"type": "string", "enum": ["a", "b"]}
@@ -300,12 +301,8 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
 @each_case(
     ("name", "given", "sent"),
     [
-        (
-            "beta_pause_campaign",
-            {"campaign_id": 12345678901234567890123},
-            "12345678901234567890123",
-        ),
-        ("beta_pause_campaign", {"campaign_id": 7.0}, "7"),
+        (PAUSE, {"campaign_id": 12345678901234567890123}, "12345678901234567890123"),
+        (PAUSE, {"campaign_id": 7.0}, "7"),
         ("delta_update_keyword", {"keywords": [501, "a"]}, ["501", "a"]),
     ],
 )
@@ -319,18 +316,12 @@ def test_whole_number_is_sent_as_text_where_a_text_is_wanted(name, given, sent) 
     ("name", "arguments", "message"),
     [
         ("nonsense", {}, "there is no tool nonsense"),
-        ("beta_pause_campaign", [1], "beta.pause_campaign: arguments must be an object"),
-        ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
-        ("beta_pause_campaign", {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
+        (PAUSE, [1], "beta.pause_campaign: arguments must be an object"),
+        (PAUSE, {}, "account_id must be a non-empty str, got None"),
+        (PAUSE, {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
         ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
-        *(
-            (
-                "beta_pause_campaign",
-                {**IDS, "campaign_id": value},
-                "campaign_id must be a non-empty",
-            )
-            for value in (True, 1.5, 1e18, 10**5000, [])
-        ),
+        *((PAUSE, {**IDS, "campaign_id": it}, "campaign_id must") for it in (True, 1.5, 1e18, [])),
+        (PAUSE, {**IDS, "campaign_id": 10**5000}, "campaign_id must be a non-empty"),
         *(
             ("gamma_list_ads", {**ADS, "cursor": cursor}, "cursor must be the `next` of an earlier")
             for cursor in (7, "x", "W10=", "WzEsLTFd")
@@ -349,8 +340,8 @@ def test_wrong_call_is_refused_in_one_sentence(name, arguments, message) -> None
 
 def test_write_is_refused_unless_asked_for() -> None:
     fake = FakeAdService()
-    message = call_tool(fake.client(), "beta_pause_campaign", IDS)["untrusted"]["message"]
-    assert "beta_pause_campaign stages a draft, and this caller may only read" in message
+    message = call_tool(fake.client(), PAUSE, IDS)["untrusted"]["message"]
+    assert f"{PAUSE} stages a draft, and this caller may only read" in message
     assert not fake.requests
 
 
@@ -369,9 +360,7 @@ LATER = httpx.Response(429, headers={"retry-after": "7"})
     ],
 )
 @sync_and_async
-async def test_error_is_a_result_with_advice(
-    client_kind, response, error, advice, is_unknown
-) -> None:
+async def test_error_results_in_advice(client_kind, response, error, advice, is_unknown) -> None:
     transport = Service(response).transport
     async with client_kind.open(transport=transport, max_retries=0, token=SECRET) as client:
         result = await wait(pause(client))

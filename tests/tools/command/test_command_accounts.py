@@ -42,9 +42,7 @@ def test_rows_have_their_account(everything) -> None:
         assert len(rows) >= len(ran.rows)
 
 
-def test_account_that_fails_is_named_and_leaves_the_others(
-    everything, tmp_path, monkeypatch
-) -> None:
+def test_failing_account_is_named_and_leaves_the_others(everything, tmp_path, monkeypatch) -> None:
     path = tmp_path / "accounts.txt"
     path.write_text(f"# all\n{IDS[0]}\r\n\n account_f403\n{IDS[1]}\n")
     type_in(monkeypatch, b"\xef\xbb\xbf" + path.read_bytes())

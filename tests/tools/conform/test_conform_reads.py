@@ -59,10 +59,7 @@ def test_deviation_of_a_read_fails_its_checks(change, expected) -> None:
 
 @each_case(
     ("status", "body", "verdict"),
-    [
-        (200, b'{"data": [], "page": {"next": null}}', "passed: no items"),
-        (200, b"{}", "open: 200"),
-    ],
+    [(200, b'{"data": [], "page": {"next": null}}', "passed: no items"), (200, b"{}", "open: 200")],
 )
 def test_refusal_of_an_unknown_account_can_have_any_shape(status, body, verdict) -> None:
     def change(fake, request, response):

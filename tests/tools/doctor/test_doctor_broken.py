@@ -68,10 +68,7 @@ def test_service_that_serves_nothing_is_described(answer, expected, step) -> Non
 
 @each_case(
     ("verify", "conclusion"),
-    [
-        (CERTIFICATE, "reachable, its certificate is valid"),
-        (False, "reachable"),
-    ],
+    [(CERTIFICATE, "reachable, its certificate is valid"), (False, "reachable")],
 )
 def test_certificate_is_valid_only_if_it_was_verified(verify, conclusion) -> None:
     def serve(connection) -> None:

@@ -1,20 +1,10 @@
 """How listings of any shape continue and end, as far as the doctor can be certain of it."""
 
+import doctor_services
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import (
-    ENDS,
-    FORMS,
-    OTHER_SIZES,
-    SIZES,
-    Listing,
-    Service,
-    examined,
-    read_by_client,
-    taken_in_use,
-    true_ids,
-)
+from doctor_services import ENDS, FORMS, SIZES, Listing, Service, examined, read_by_client, true_ids
 from hypothesis import given, strategies as st
 
 from adclient._core.operations import READS
@@ -54,7 +44,7 @@ LISTINGS = st.builds(
     is_descending=st.booleans(),
     sizes=st.dictionaries(
         st.sampled_from(["limit", "per_page", "first", "page[size]"]),
-        st.sampled_from([*["any"] * 12, *SIZES, *OTHER_SIZES]),
+        st.sampled_from([*["any"] * 12, *SIZES, *doctor_services.OTHER_SIZES]),
         max_size=2,
     ),
 )
@@ -74,7 +64,9 @@ def test_report_without_problems_is_never_wrong(service, tmp_path_factory) -> No
     if not report.is_accepted or report.problems:
         return
     check_that_a_client_reads_all(service, report)
-    conventions = taken_in_use(report, tmp_path_factory.getbasetemp() / "service.toml")
+    conventions = doctor_services.taken_in_use(
+        report, tmp_path_factory.getbasetemp() / "service.toml"
+    )
     is_observed = report["size parameter"].certainty == "observed"
     assert is_observed is (conventions != report.conventions())
     for read in READS:

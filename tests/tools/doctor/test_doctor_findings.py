@@ -7,9 +7,7 @@ from doctor_services import ACCOUNT, Listing, Service, examined
 
 pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 
-
 # Accounts.
-
 
 NO_BETA = "; pass an account of beta with `--account`"
 

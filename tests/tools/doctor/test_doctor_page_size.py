@@ -1,24 +1,15 @@
 """The parameter that sets the size of a page: that the doctor finds it, and is never wrong."""
 
 import attrs
+import doctor_services
 import pytest
 from cases import each_case
-from doctor_services import (
-    OTHER_SIZES,
-    SIZES,
-    Listing,
-    Service,
-    examined,
-    read_by_client,
-    taken_in_use,
-    true_ids,
-)
+from doctor_services import OTHER_SIZES, SIZES, Listing, Service, examined, taken_in_use, true_ids
 
 from adclient._core.operations import READS
 
 pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 POINT = "size parameter"
-
 
 FOUND = ("any", "at most the usual", "at least 3")
 
@@ -57,12 +48,10 @@ def test_reads_that_differ_have_page_sizes_of_their_own(other, where, tmp_path) 
     report = examined(service, most_requests=300)
     assert str(report[POINT]).startswith(f"`limit` sets the page size{where}")
     conventions = taken_in_use(report, tmp_path / "service.toml")
-    own = {
-        read: each["page_size"] for read, each in conventions.reads.items() if "page_size" in each
-    }
+    own = {read: its["page_size"] for read, its in conventions.reads.items() if "page_size" in its}
     sizes = {read: size["limit"] for read, size in own.items()}
     of_other = {"alpha.explain_objectives": other.size} if other.size in (2, 4) else {}
     assert conventions.page_size is None
     assert sizes == dict.fromkeys(READS.keys() - {"alpha.explain_objectives"}, 6) | of_other
     for read in READS:
-        assert read_by_client(service, conventions, read) == true_ids(service, read)
+        assert doctor_services.read_by_client(service, conventions, read) == true_ids(service, read)

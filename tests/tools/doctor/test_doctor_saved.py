@@ -28,10 +28,7 @@ def saved(report, file) -> str:
 
 @each_case(
     ("header", "value", "scheme"),
-    [
-        ("authorization", "Token sesame", "Token"),
-        ("authorization", "my secret words", ""),
-    ],
+    [("authorization", "Token sesame", "Token"), ("authorization", "my secret words", "")],
 )
 def test_part_of_a_secret_is_not_taken_for_its_scheme(header, value, scheme, file) -> None:
     report = examined(Service(header=header, secret=value), auth=lambda _: {header: value})

@@ -48,9 +48,7 @@ def locked(gate, gate_file):
     return locked
 
 
-def test_file_lies_beside_that_of_the_ledger_which_is_not_created(
-    gate, gate_file, where, tmp_path
-) -> None:
+def test_file_lies_beside_a_ledger_that_is_not_created(gate, gate_file, where, tmp_path) -> None:
     with SYNC.client(BASE_URL, transport=Service(a_page()).transport, gate=gate) as client:
         read(client)
         assert repr(client).endswith(f", gate <SharedGate {gate_file}, 1000 per second>>")
@@ -133,9 +131,7 @@ async def test_call_is_not_sent_if_the_gate_cannot_be_asked(
 
 @pytest.mark.parametrize("timeout", [0.2, 1e-6])
 @sync_and_async
-async def test_locked_file_takes_no_longer_than_the_call(
-    client_kind, gate, locked, timeout
-) -> None:
+async def test_locked_file_takes_no_longer_than_a_call(client_kind, gate, locked, timeout) -> None:
     service = Service()
     async with client_kind.open(transport=service.transport, gate=gate, timeout=timeout) as client:
         # An async call can end before its thread does.

@@ -14,18 +14,8 @@ from cases import each_case
 from clients import Service, a_page, sync_and_async, wait
 from gate_tests import *  # noqa: F403
 
-from adclient import (
-    AdClient,
-    CallTimeout,
-    ConfigurationError,
-    Conventions,
-    Hooks,
-    LedgerError,
-    RateLimited,
-    SharedGate,
-    SQLiteLedger,
-    Unauthenticated,
-)
+import adclient
+from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
 from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
@@ -79,11 +69,9 @@ async def test_scope_decides_which_other_calls_wait(
 
 
 @sync_and_async
-async def test_call_without_time_for_the_pause_is_not_sent(
-    client_kind, fake, gate_of, where
-) -> None:
+async def test_call_without_time_for_a_pause_is_not_sent(client_kind, fake, gate_of, where) -> None:
     limit(fake, 60)
-    ledger = SQLiteLedger(where)
+    ledger = adclient.SQLiteLedger(where)
     async with of_fake(client_kind, fake, gate_of(), timeout=40, ledger=ledger) as client:
         with pytest.raises(RateLimited):
             await wait(read(client))
@@ -159,9 +147,7 @@ def test_calls_of_scope_call_have_one_cap_and_no_pause(fake, gate_of) -> None:
     assert fake.clock.sleeps == pytest.approx((0.9,))
 
 
-def test_call_is_sent_at_its_turn_unless_it_is_late_or_paused(
-    fake, gate_of, ticket_of, ask
-) -> None:
+def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, ticket_of, ask) -> None:
     gate = gate_of(per_second=0.5)
     tickets = [ticket_of(gate) for _ in range(5)]
     waits = [ask(ticket) for ticket in tickets]
@@ -182,9 +168,7 @@ def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_o
     """A call of another account holds the only slot while the turns of six calls pass."""
     sent, is_held, is_free = SimpleQueue[float](), threading.Event(), threading.Event()
     client = fake.client(gate=gate_of(per_second=10), max_concurrency=1)
-    noted = client.with_options(
-        hooks=Hooks(on_request=lambda event: sent.put(fake.clock.monotonic()))
-    )
+    noted = client.with_options(hooks=Hooks(on_request=lambda _: sent.put(fake.clock.monotonic())))
     slow = Hooks(on_request=lambda event: [is_held.set(), is_free.wait(10)])
     with ThreadPoolExecutor(9) as threads, fake.clock.held():
         for _ in range(8):
@@ -221,7 +205,7 @@ def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
     assert ask(ticket_of(gate_of(per_second=1e-9))) is None
     assert ask(ticket_of(gate_of(per_second=10))) is None
     ticket_of(gate_of()).pausing(60)()
-    set_back = SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
+    set_back = adclient.SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
     slow, paused = SharedGate(set_back, per_second=0.1), SharedGate(set_back)
     assert ask(ticket_of(paused)) is None
     assert ask(ticket_of(slow)) is None
@@ -231,7 +215,7 @@ def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
 
 def test_call_whose_token_was_refused_takes_no_turn(fake, gate_of) -> None:
     fake.faults.add(Fault.status(401))
-    with pytest.raises(Unauthenticated):
+    with pytest.raises(adclient.Unauthenticated):
         read(fake.client(gate=gate_of(per_second=1), token=lambda: "same"))
     assert fake.clock.sleeps == ()
 
@@ -265,7 +249,7 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
 
 @pytest.mark.parametrize("ledger", [None, "drafts.db", FakeAdService()])
 def test_gate_needs_a_ledger_of_a_database(ledger) -> None:
-    with pytest.raises(ConfigurationError, match="must be a SQLiteLedger or a Postgres") as refused:
+    with pytest.raises(adclient.ConfigurationError, match="must be a SQLiteLedger or") as refused:
         SharedGate(ledger)
     assert refused.value.argument == "ledger"
 
@@ -278,12 +262,6 @@ def test_gate_needs_a_ledger_of_a_database(ledger) -> None:
     ],
 )
 def test_wrong_settings_are_refused(gate_of, argument, value) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(adclient.ConfigurationError) as refused:
         gate_of(**{argument: value})
     assert refused.value.argument == argument
-
-
-def test_repr_names_the_file_and_the_cap(gate_of, gate_file) -> None:
-    assert repr(gate_of()) == f"<SharedGate {gate_file}>"
-    shown = f"<SharedGate {gate_file}, name 'token 1', 0.5 per second>"
-    assert repr(gate_of(name="token 1", per_second=0.5)) == shown

@@ -54,14 +54,10 @@ def test_ledgers_are_loaded_by_their_names(where) -> None:
     assert not hasattr(adclient.ledger, "OracleLedger")
 
 
-@each_case(
-    "url",
-    [
-        "postgresql+psycopg://ads:hunter2@db/ads",
-        "sqlite:///drafts.db",
-        "host=db user=ads password=hunter2",
-    ],
-)
+URLS = ["postgresql+psycopg://a:hunter2@db/ads", "sqlite:///drafts.db", "host=db password=hunter2"]
+
+
+@each_case("url", URLS)
 def test_url_of_something_else_is_no_file(url) -> None:
     with pytest.raises(LedgerError, match="a file, or a URL that begins with postgresql://") as no:
         open_ledger(url)

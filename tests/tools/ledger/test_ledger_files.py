@@ -252,9 +252,7 @@ def test_message_of_sqlite_that_is_no_unicode_is_a_ledger_error(uses, where, led
     assert all("the file is corrupt" in error for error in errors)
 
 
-def test_damaged_index_is_found_by_verify_and_stages_no_plan_again(
-    ledger, execute, tmp_path, where
-) -> None:
+def test_damaged_index_is_found_and_stages_no_plan_again(ledger, execute, tmp_path, where) -> None:
     fake, plan = FakeAdService(), plan_of(tmp_path, pause())
     with fake.client(ledger=ledger) as client:
         assert plan.stage(client).exit_code == 0
@@ -271,12 +269,7 @@ def test_damaged_index_is_found_by_verify_and_stages_no_plan_again(
     assert "the file is corrupt" in report.ledger_problem
 
 
-@each_case(
-    "path",
-    [
-        *(":MEMORY:", Path(":memory:"), "file:drafts.db?mode=memory", "", " ", "a\0b"),
-    ],
-)
+@each_case("path", [*(":MEMORY:", Path(":memory:"), "file:drafts.db?mode=memory", "", " ", "a\0b")])
 def test_path_of_no_file_is_refused_with_advice(path) -> None:
     for opened in (SQLiteLedger, open_ledger):
         with pytest.raises(ConfigurationError, match=r"outlives the process, not '.*a test"):

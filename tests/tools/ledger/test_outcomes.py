@@ -34,7 +34,6 @@ CAMPAIGN = {
     "groups": [{"name": "all", "floor": 3}],
 }
 
-
 NUMBERS = itertools.count()
 BUDGET = {"daily_budget": 100, "currency": "EUR"}
 SET = {"status": "ENABLED", "bid": 2}
@@ -220,9 +219,7 @@ def test_campaign_that_an_objective_lists_is_found(ledger, clock) -> None:
     assert ambiguous == unread("alpha.explain_objectives shows different values of daily_budget")
 
 
-def test_campaign_that_is_gone_and_account_that_cannot_be_read_have_their_reasons(
-    ledger, clock
-) -> None:
+def test_campaign_that_is_gone_and_account_without_access_have_reasons(ledger, clock) -> None:
     stage(ledger, PAUSE, 1, campaign_id="8")
     stage(ledger, PAUSE, 2, account_id="b")
     stage(ledger, PAUSE, 3)

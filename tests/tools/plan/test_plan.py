@@ -13,14 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 from memory_ledger import MemoryLedger
 from plans import FIRST, SECOND, THIRD, Team, budget, pause, plan_of, verdicts
 
-from adclient import (
-    AsyncAdClient,
-    ConfigurationError,
-    Entry,
-    LedgerError,
-    Policy,
-    SQLiteLedger,
-)
+from adclient import AsyncAdClient, ConfigurationError, Entry, LedgerError, Policy, SQLiteLedger
 from adclient.plan import Interrupted
 from adclient.testing import Fault
 
@@ -184,9 +177,7 @@ def test_client_that_cannot_stage_is_refused(team) -> None:
 
 
 @each_case(("seconds", "verdict"), [(None, "unknown"), (-1, "unknown"), (60, "under way")])
-def test_entry_in_a_ledger_of_the_user_is_under_way_until_its_deadline(
-    team, seconds, verdict
-) -> None:
+def test_entry_in_a_users_ledger_is_under_way_until_its_deadline(team, seconds, verdict) -> None:
     [change] = plan_of(team.folder, pause()).changes
     deadline = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
     given = {"operation": "x", "account_id": "a", "change": change.key}

@@ -29,9 +29,7 @@ BAD = [
 
 
 @each_case(("text", "number", "problem"), BAD)
-def test_file_that_cannot_be_meant_is_refused_with_the_change(
-    tmp_path, text, number, problem
-) -> None:
+def test_file_that_is_wrong_is_refused_with_the_change(tmp_path, text, number, problem) -> None:
     path = tmp_path / "changes.toml"
     path.write_text(text)
     message = rf"changes\.toml{f', change {number}' if number else ''}: .*{problem}"

@@ -18,7 +18,6 @@ BUDGET = {"call": "alpha.update_campaign_budget", **CAMPAIGN}
 TARGETING = {"call": "alpha.update_campaign_targeting", **CAMPAIGN}
 THEMES = {"call": "delta.remove_auto_search_themes", "account_id": "account_d118"}
 
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS |= st.decimals(allow_nan=False, allow_infinity=False).filter(lambda n: abs(n) < 10**50)
@@ -159,28 +158,13 @@ KEYWORDS |= {"arguments": {"account_id": "a", "keywords": ["shoes"]}}
         ({"operation": "beta.create_video_campaign"}, "what is created or removed"),
         ({"diff": diff(None, 1)}, "what is created or removed"),
         ({"diff": diff(1, None)}, "what is created or removed"),
-        (
-            {"diff": diff(1, 120, "budget")},
-            "its diff shows budget, and its call has set daily_budget",
-        ),
+        ({"diff": diff(1, 120, "budget")}, "its diff shows budget, and its call has set "),
         # Another value than the call has set, such as micros.
-        (
-            {"diff": diff(100_000_000, 120_000_000)},
-            "its diff sets daily_budget to 120000000, and its call to 120",
-        ),
+        ({"diff": diff(10**8, 120_000_000)}, "sets daily_budget to 120000000, and its call to 120"),
         # Half of a draft.
-        (
-            {"arguments": BOTH, "diff": diff("b", "x", "name")},
-            "its diff shows name, and its call has set name, end",
-        ),
-        (
-            {"arguments": BOTH, "diff": diff({"name": [None], "end": 1}, AFTER, "c")},
-            "TOML has no null",
-        ),
-        (
-            {**KEYWORDS, "diff": diff([], ["shoes"], "keywords")},
-            "changes of keywords cannot be reverted",
-        ),
+        ({"arguments": BOTH, "diff": diff("b", "x", "name")}, "and its call has set name, end"),
+        ({"arguments": BOTH, "diff": diff({"name": [None], "end": 1}, AFTER, "c")}, "no null"),
+        ({**KEYWORDS, "diff": diff([], ["shoes"], "keywords")}, "of keywords cannot be reverted"),
     ],
 )
 def test_what_cannot_be_reverted_is_a_note_and_nothing_is_guessed(fields, problem) -> None:

@@ -277,9 +277,7 @@ def test_call_that_is_admitted_too_late_sends_nothing(client_kind) -> None:
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 @each_case(("is_late", "is_broken"), [(False, False), (False, True), (True, False), (True, True)])
-def test_call_that_ends_while_it_is_admitted_leaves_no_unknown_entry(
-    client_kind, is_late, is_broken
-) -> None:
+def test_call_that_ends_while_admitted_leaves_none_unknown(client_kind, is_late, is_broken) -> None:
     """The first one has begun to be recorded, and the second one waits behind it."""
     ledger, service = MemoryLedger(), Service()
     ledger.may_reserve.clear()

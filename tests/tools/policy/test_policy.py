@@ -57,7 +57,7 @@ WRONG_AMOUNTS = [
     (Fraction(1, 2), "1/2"),
 ]
 WRONG_TIMES = [
-    *[("1.5h", "'1.5h'"), ("367d", "31708800"), (-1, "-1"), (True, "true"), (float("nan"), "NaN")],
+    *[("1.5h", "'1.5h'"), ("367d", "31708800"), (-1, "-1"), (True, "true"), (float("nan"), "NaN")]
 ]
 
 
@@ -77,11 +77,7 @@ WRONG_TIMES = [
             for key in ("bids.*", "bid*", "a..b", ".bid", "*")
         ),
         *(
-            (
-                {"fields": ["name", key]},
-                "fields",
-                f"{NO_KEY}, or targeting.* for whatever is inside",
-            )
+            ({"fields": ["name", key]}, "fields", f"{NO_KEY}, or targeting.* for whatever ")
             for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)
         ),
         ({"fields": ["fields.*"]}, "fields", "fields has fields.*: leave out `fields.`"),
@@ -190,7 +186,6 @@ def test_tables_of_accounts_allow_no_others(tmp_path) -> None:
 
 
 # Files.
-
 
 FILE = """\
 accounts = ["account_1", "account_2"]

@@ -4,32 +4,15 @@ import json
 import warnings
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    SECRET,
-    Service,
-    a_draft,
-    a_page,
-    close,
-    each_client_class,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import SECRET, Service, a_page, close, each_client_class, read, wait, write
 from raw_server import RawServer, serve_well
 
-from adclient import (
-    AdClient,
-    AdClientError,
-    ConfigurationError,
-    Conventions,
-    Policy,
-    PolicyRefused,
-    SQLiteLedger,
-)
+import adclient
+from adclient import AdClient, AdClientError, Conventions, Policy, PolicyRefused, SQLiteLedger
 from adclient._command import main
 from adclient.testing import FakeAdService
 
@@ -79,7 +62,7 @@ def test_environment_with_two_services_is_refused(client_class, path, monkeypatc
         client_class(**secrets, timeout=0)
     check_frames(caught.tb)
     monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
-    with pytest.raises(ConfigurationError, match="are both set") as caught:
+    with pytest.raises(adclient.ConfigurationError, match="are both set") as caught:
         client_class(**secrets)
     check_frames(caught.tb)
     # Neither has an effect on a client that is told where to go.
@@ -89,15 +72,15 @@ def test_environment_with_two_services_is_refused(client_class, path, monkeypatc
 
 @each_client_class
 def test_missing_file_secret_or_mapping_is_refused(client_class, path, monkeypatch) -> None:
-    with pytest.raises(ConfigurationError, match="headers: expected a mapping"):
+    with pytest.raises(adclient.ConfigurationError, match="headers: expected a mapping"):
         client_class.from_service(path, headers=[("a", "b")])
-    with pytest.raises(ConfigurationError, match="pass its path, or set ADCLIENT_SERVICE"):
+    with pytest.raises(adclient.ConfigurationError, match="pass its path, or set ADCLIENT_SERVICE"):
         client_class.from_service()
     monkeypatch.delenv("ADS_KEY")
-    with pytest.raises(ConfigurationError, match="ADS_KEY is not set"):
+    with pytest.raises(adclient.ConfigurationError, match="ADS_KEY is not set"):
         client_class.from_service(path)
     monkeypatch.setenv("ADS_KEY", f"{SECRET}\nx")
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(adclient.ConfigurationError) as caught:
         client_class.from_service(path)
     assert SECRET not in str(caught.value)
 
@@ -112,10 +95,8 @@ SENT = [
 
 
 @pytest.mark.parametrize(("scheme", "secret", "sent"), SENT)
-@sync_and_async
-async def test_secret_of_a_file_is_sent_as_its_scheme_asks(
-    client_kind, path, scheme, secret, sent
-) -> None:
+@clients.sync_and_async
+async def test_secret_of_a_file_is_sent_by_scheme(client_kind, path, scheme, secret, sent) -> None:
     key = path.with_name("key")
     path.write_text(f'{HEAD}[auth]\nfile = "key"\nscheme = "{scheme}"\n')
     key.write_text(f"{secret}\n", "utf-8")
@@ -127,19 +108,19 @@ async def test_secret_of_a_file_is_sent_as_its_scheme_asks(
     await wait(read(client))
     assert service.requests[1].headers["authorization"].endswith("renewed")
     key.unlink()
-    with pytest.raises(ConfigurationError, match="cannot be read: No such file"):
+    with pytest.raises(adclient.ConfigurationError, match="cannot be read: No such file"):
         await wait(read(client))
     key.write_bytes(b"\xff")
-    with pytest.raises(ConfigurationError, match="cannot be read: it is not UTF-8"):
+    with pytest.raises(adclient.ConfigurationError, match="cannot be read: it is not UTF-8"):
         await wait(read(client))
     await close(client)
 
 
-@sync_and_async
+@clients.sync_and_async
 async def test_policy_and_ledger_of_the_file_apply(client_kind, tmp_path, path) -> None:
     (tmp_path / "policy.toml").write_text('accounts = ["a"]')
     path.write_text(f'{HEAD}policy = "policy.toml"\nledger = "drafts.db"\n')
-    service = Service(a_draft(), a_page())
+    service = Service(clients.a_draft(), a_page())
     client = client_kind.client.from_service(path, transport=service.transport)
     await wait(write(client))
     with pytest.raises(PolicyRefused):
@@ -181,10 +162,8 @@ def test_traceback_of_another_error_shows_no_secret(client_class, path, monkeypa
     check_frames(caught.tb)
 
 
-@sync_and_async
-async def test_token_of_the_environment_is_not_sent_to_the_service_of_a_file(
-    client_kind, path, monkeypatch
-) -> None:
+@clients.sync_and_async
+async def test_service_of_a_file_gets_no_other_token(client_kind, path, monkeypatch) -> None:
     path.write_text(HEAD)
     monkeypatch.setenv("ADCLIENT_TOKEN", SECRET)
     monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
@@ -204,9 +183,7 @@ async def test_token_of_the_environment_is_not_sent_to_the_service_of_a_file(
         ('scheme = "basic"\nheader = "x-auth"', f"joe:{SECRET}", SECRET),
     ],
 )
-def test_secret_of_a_file_is_redacted_where_the_service_repeats_it(
-    auth, secret, echoed, path, monkeypatch
-) -> None:
+def test_secret_of_a_file_is_redacted_in_responses(auth, secret, echoed, path, monkeypatch) -> None:
     monkeypatch.setenv("ADS_KEY", secret)
     path.write_text(f'{HEAD}[auth]\nenv = "ADS_KEY"\n{auth}\n')
     service = Service(httpx.Response(403, json={"error": {"message": f"bad: {echoed}"}}))
@@ -231,7 +208,6 @@ def test_secret_over_plain_http_warns(client_class, path, monkeypatch) -> None:
 
 
 # Fakes.
-
 
 ADDRESS = "https://ads.example.com"
 
@@ -258,9 +234,7 @@ def test_fake_is_found_by_its_address_alone(registered, url, is_fake, path, monk
 
 
 @each_client_class
-def test_client_in_the_block_of_a_fake_leaves_what_is_of_the_service_alone(
-    client_class, tmp_path, path
-) -> None:
+def test_client_in_a_block_of_a_fake_leaves_the_service_alone(client_class, tmp_path, path) -> None:
     (tmp_path / "policy.toml").write_text('accounts = ["account_b204"]')
     path.write_text(
         f'{HEAD}policy = "policy.toml"\nledger = "drafts.db"\nca_file = "no.pem"\n'

@@ -158,11 +158,7 @@ WRONG = {
     ],
     ADS: [
         ("page_size = { limit = 2.5 }", "gamma.list_ads: conventions: page_size must", "page_size"),
-        (
-            "end_of_listing = 'nil'",
-            "gamma.list_ads: conventions: end_of_listing must",
-            "end_of_listing",
-        ),
+        ("end_of_listing = 'nil'", "list_ads: conventions: end_of_listing must", "end_of_listing"),
         ("continuation = 'os'", "gamma.list_ads: expected 'none' or 'dict'", "continuation"),
     ],
     LISTING: [
@@ -176,9 +172,7 @@ WRONG = {
         (" = { maximum = inf }", "expected a finite number", "maximum"),
         (" = { min_length = 2, max_length = 1 }", "min_length is above max_length", "min_length"),
     ],
-    PART: [
-        (".page]\nnext = {}", "next is not a field that page describes", "next"),
-    ],
+    PART: [(".page]\nnext = {}", "next is not a field that page describes", "next")],
 }
 
 
