@@ -49,8 +49,8 @@ class Policy(notebook.HTMLRepr):
 
     Attributes:
         accounts: The ids of the accounts that calls may name, in reads as well. A value under the
-            name `account_id`, at any depth of the arguments, must be one of them, too. If only
-            `account` is given, its accounts are those that are allowed.
+            name `account_id`, at any depth of the arguments or the cursor, must be one of them,
+            too. If only `account` is given, its accounts are those that are allowed.
         operations: The operations that may be called, such as `beta.pause_campaign`, `beta.*` or
             `*.list_*`.
         fields: The keys that a write may set to any value; `targeting.*` allows whatever is inside

@@ -49,20 +49,17 @@ def query_from_next_url(
     if not is_same and not is_absolute:
         return None
     if not is_same:
-        raise _error(
-            call,
-            "points to another endpoint, so nothing was sent; if it is not a URL, "
-            "set conventions.follow_next_urls=False",
-        )
+        advice = "if it is not a URL, set conventions.follow_next_urls=False"
+        raise _error(call, f"points to another endpoint, so nothing was sent; {advice}")
     query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
-    pieces = query.split("&") if query else []
-    pairs = [decoded(piece) for piece in pieces]
+    pairs = [decoded(piece) for piece in re.split("[&;]", query)]
     for parameter in call.operation.parameters:
-        expected = call.arguments.get(parameter.name)
-        ids = {value for name, value in pairs if name == parameter.name}
-        if parameter.type == "id" and not ids <= {expected}:
-            raise _error(call, f"names another {parameter.name}, so nothing was sent")
-    return pieces
+        own = parameter.name, call.arguments.get(parameter.name)
+        # Services may ignore case, read `account.id` like `account_id`, or `[]` as a list.
+        is_read = re.compile(rf"\W*{own[0].replace('_', '.')}\b", re.IGNORECASE).match
+        if parameter.type == "id" and any(is_read(pair[0]) and pair != own for pair in pairs):
+            raise _error(call, f"names another {own[0]}, so nothing was sent")
+    return query.split("&") if query else []
 
 
 def decoded(piece: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import cast
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -9,13 +10,7 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.call import Call, cursor_text, invalid
 from adclient._core.operations import READS, Operation
-from adclient._core.paging import (
-    Pairs,
-    decoded,
-    lacking,
-    page_fields,
-    query_from_next_url,
-)
+from adclient._core.paging import Pairs, decoded, lacking, page_fields, query_from_next_url
 from adclient._display.signatures import public_in
 from adclient._version import __version__
 from adclient.conventions import Conventions, of_read
@@ -84,7 +79,7 @@ class RequestBuilder:
                 elif conventions.object_style == "json":
                     query.append((name, call.encoded[name]))
                 else:
-                    query.extend(_bracketed(name, value))
+                    query.extend(_bracketed(operation, name, value))
             if followed is not None:
                 query = lacking(query, followed)
             for name, value in page_fields(call, conventions, followed).items():
@@ -148,16 +143,19 @@ def _url_with_query(
     return whole
 
 
-def _bracketed(name: str, value: object) -> Iterator[tuple[str, str]]:
+def _bracketed(operation: Operation[Result], name: str, value: object) -> Iterator[tuple[str, str]]:
     """One query parameter for each leaf of an argument, as in `targeting[type]=X`."""
     if isinstance(value, str):
         yield name, str.__str__(value)
     elif jsontext.is_array(value) and value:
         for index, child in enumerate(value):
-            yield from _bracketed(f"{name}[{index}]", child)
+            yield from _bracketed(operation, f"{name}[{index}]", child)
     elif jsontext.is_object(value) and value:
         for key, child in value.items():
-            text = str.__str__(key) if isinstance(key, str) else key
-            yield from _bracketed(f"{name}[{text}]", child)
+            text = str.__str__(cast(str, key))
+            if "[" in text or "]" in text:  # the same query as that of other names
+                problem = f"{name}: object_style='deep_object' cannot send a name with a bracket"
+                raise invalid(operation, name.partition("[")[0], f"{problem}; nothing was sent")
+            yield from _bracketed(operation, f"{name}[{text}]", child)
     else:
         yield name, jsontext.dumps(value, name)

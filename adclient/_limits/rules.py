@@ -4,6 +4,7 @@ Rules check the JSON that a call sends, not the objects that it was made with.
 """
 
 import decimal
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from fnmatch import fnmatchcase
 from adclient._core import jsontext
 from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
+from adclient._core.paging import decoded
 from adclient._core.policy_values import LONGEST_KEY
 from adclient._display.diffs import exact
 from adclient._display.notebook import NOTE, short, short_end
@@ -24,6 +26,8 @@ from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
 
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
+# In a key or the name of a query's parameter, whatever its parts are separated by.
+_ACCOUNT = re.compile(r"\baccount_id\b")
 # Operations whose diff has no value before.
 _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
 # A text that every service reads as the same number: no exponent, blank, sign or other digits.
@@ -96,7 +100,7 @@ def _refusals(policy: Policy, call: Call[Result]) -> Iterator[Refusal]:
         yield Refusal("operations", f"{name} is not one of the policy's operations")
     is_limited = is_write and not (policy.fields is None and policy.money is None)
     if is_limited or policy.accounts is not None:
-        arguments = arguments_of(call) | ({} if is_write else {"cursor": call.cursor})
+        arguments = arguments_of(call) | ({} if is_write else {"cursor": _of_cursor(call.cursor)})
         yield from _refusals_of_keys(policy, arguments, is_limited=is_limited)
 
 
@@ -109,15 +113,38 @@ def _refusals_of_keys(
     for key, value in keys_set(arguments):
         if len(key) > LONGEST_KEY:  # which may hide an account or money
             yield Refusal(rule, f"{short(key)} is too long a key for {rule} to be judged")
-        if accounts is not None and ".account_id." in f".{key}." and value not in accounts:
-            allowed = f"and accounts allows {short(accounts)}"
-            yield Refusal("accounts", f"{_shown(key, value)}, {allowed}")
+        if accounts is not None and _ACCOUNT.search(key) and value not in accounts:
+            problem = f"{_shown(key, value)}, and accounts allows {short(accounts)}"
+            yield Refusal("accounts", problem)
         if is_limited and key in money:
             amount, most = amount_of(value), money[key]
             if amount is None or not 0 <= amount <= most:
                 yield Refusal("money", f"{_shown(key, value)}, and money allows 0 to {short(most)}")
         elif is_limited and key not in fields and not key.startswith(opened):
             yield Refusal(rule, f"{short_end(key)} is listed neither in fields nor in money")
+
+
+def _of_cursor(cursor: JSON) -> JSON:
+    """What a continuation names: it may be a JSON value, JSON text, or a URL with a query."""
+    if not isinstance(cursor, str):
+        return cursor
+    pairs = map(decoded, re.findall("[^&;]*=[^&;]*", cursor.partition("?")[2]))
+    return [_of_text(cursor), *({name: _of_text(value)} for name, value in pairs)]
+
+
+def _of_text(text: str) -> JSON:
+    """The value of a text that is a JSON object or array, or else the text."""
+    try:
+        value = json.loads(text, object_pairs_hook=_apart, parse_int=str, strict=False)
+    except ValueError:
+        return text
+    except RecursionError:
+        return {text: text}  # a key that is too long to be judged
+    return value if isinstance(value, list) else text
+
+
+def _apart(members: list[tuple[str, JSON]]) -> JSON:
+    return [{name: value} for name, value in members]  # each counts, if a name is there twice
 
 
 def _shown(key: str, value: JSON) -> str:

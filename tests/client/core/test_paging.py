@@ -75,6 +75,7 @@ def test_url_of_another_endpoint_is_refused(url):
         ("account_id=account_other", "account_id"),
         (f"account_id={ACCOUNT}&account_id=account_other", "account_id"),
         ("campaign_id=b", "campaign_id"),
+        *((f"{name}=b", "account_id") for name in ("account_id[]", "x=1;account_id", "Account.Id")),
     ],
 )
 def test_url_of_another_account_or_campaign_is_refused(query, argument):

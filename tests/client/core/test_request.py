@@ -159,12 +159,13 @@ def test_idempotency_key_in_the_headers_of_the_client_is_the_one_that_is_sent():
         *[(VIDEO, "fields", None, "None"), (VIDEO, "fields", '{"a": 1}', "str")],
         *[(VIDEO, "fields", object(), "object"), (SEARCH, "targeting", "x", "str")],
         (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
+        *[(SEARCH, "targeting", {"a": {name: 1}}, "bracket") for name in ("x][y", "x[", "]")],
     ],
 )
 def test_invalid_argument_is_refused(operation, argument, value, shown):
     required = {"campaign_id": "c"} if argument == "daily_budget" else {}
     with pytest.raises(InvalidRequest) as caught:
-        built(operation, **{**required, argument: value})
+        built(operation, **{**required, argument: value}, conventions=DEEP)
     error = caught.value
     assert (error.argument, error.operation) == (argument, operation.full_name)
     assert str(error).startswith(f"{operation.full_name}: {argument}")

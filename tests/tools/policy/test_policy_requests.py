@@ -7,10 +7,11 @@ from decimal import Decimal
 from operator import attrgetter
 
 import httpx
+import pytest
 from clients import BASE_URL, a_draft, a_page
 from hypothesis import given, strategies as st
 
-from adclient import AdClient, AdClientError, Policy
+from adclient import AdClient, AdClientError, PaginationError, Policy, PolicyRefused
 from adclient._core.operations import OPERATIONS
 
 IDS = {"account_id", "campaign_id", "creative_id", "ad_id"}
@@ -46,7 +47,8 @@ def check(policy: Policy, request: httpx.Request) -> None:
     """Compare what was sent with a policy, without any code of the library."""
     if request.method == "GET":
         for name, value in request.url.params.multi_items():
-            assert policy.accounts is None or name != "account_id" or value in policy.accounts
+            is_account = "account_id" in re.split(r"\W+", name)
+            assert policy.accounts is None or not is_account or value in policy.accounts
         return
     members = json.loads(request.content, parse_float=Decimal, object_pairs_hook=Pairs)
     body = dict(members)
@@ -77,9 +79,16 @@ def check(policy: Policy, request: httpx.Request) -> None:
 NAMES = ["daily_budget", "bid", "name", "targeting", "keywords", "account_id", "campaign"]
 OTHERS = ["dailyBudget", "bid\u200b", "𝐛𝐢𝐝", "n\u0430me", "bid%5F", "name.bid", "", "*", "fields"]
 PATHS = ["name.bid", "targeting.*", "campaign.name", "targeting.bid", "campaign.bid.*"]
+NAMES_IN_URLS = ["account%5Fid[]", "x=1;account_id", "+x.account_id", "Account.Id", "account_id%00"]
+CURSORS = [f"?{name}=account_2" for name in [*NAMES_IN_URLS, "targeting%5Ba%5D[account_id]"]]
+CURSORS += [
+    r'?x={"a":[{"\u0061ccount_id":"account_2","\u0061ccount_id":"account_1"}]}',
+    f'?x={{"n":{"9" * 5000},"account_id":"account_2"}}',
+    f'{{"n":{"[" * 9000}{"]" * 9000},"account_id":"account_2"}}',
+]
 HOSTILE = [
+    *CURSORS,
     'account_1", "account_id": "account_2',
-    "?account_id=account_2",
     "account_1\t",
     "\u202e\x1b[2J",
     "https://evil.example/?account_id=account_2",
@@ -138,6 +147,14 @@ ARGUMENTS = {
     "keywords": st.lists(texts, max_size=2),
     "cursor": st.none() | texts,
 }
+
+
+def test_continuation_that_names_another_account_is_refused() -> None:
+    client, requests = accepting(Policy(accounts=["account_1"]))
+    for cursor in [*CURSORS, {"x[account_id]": "account_2"}]:
+        with pytest.raises((PolicyRefused, PaginationError)):
+            client.gamma.search_targeting(account_id="account_1", cursor=cursor)
+    assert requests == []
 
 
 @given(operation=st.sampled_from(OPERATIONS), policy=policies, data=st.data())
