@@ -116,15 +116,18 @@ def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
 def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[tuple[_Path, _Path], str]]:
     """The values that a change sets: what has each, the names around it, and both in words."""
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
-    if operation.target == "campaign_id" and operation.name.startswith("create_"):
-        return  # the campaign is that of what is created
+    if operation.name.startswith("create_"):
+        return  # its id is that of what is created, or of what that belongs to
     values, targets = values_set(arguments), arguments.get("keywords", [call.target_id])
-    match_type = in_full(values.pop("match_type", None))  # another one makes another keyword
+    kind = str(operation.target)
+    if "keywords" in arguments:  # the same text is another keyword in another ad group
+        which = [name for name in values if name.endswith(("match_type", "_id"))]
+        kind = in_full({name: values.pop(name) for name in sorted(which)})
     whole = {name: values.pop(name) for name in SETTABLE if name in arguments}
     for target in targets if isinstance(targets, list) else ():
         for key, value in (*whole.items(), *rules.leaves(values)) if target is not None else ():
             names, text = tuple(key.split(".")), f"{change} sets {short(key)} to {short(value)}"
-            yield ((call.account_id, str(target), match_type, names[0]), names), text
+            yield ((call.account_id, kind, str(target), names[0]), names), text
 
 
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:

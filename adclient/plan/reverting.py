@@ -1,5 +1,6 @@
 """Changes that revert the drafts of a plan, from what a ledger has recorded."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
 
@@ -9,7 +10,7 @@ from adclient._values.json_values import JSON, differ
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry
-from adclient.plan.change import SETTABLE, read_change, values_set
+from adclient.plan.change import SETTABLE, PlannedChange, overlaps, read_change, values_set
 
 Table = dict[str, object]
 
@@ -18,18 +19,18 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
     """A change for each draft of a plan, the last one first, and a note on each that has none."""
     changes: list[Table] = []
     notes: list[str] = []
-    seen = set[tuple[object, ...]]()
+    changes_of = defaultdict[str, list[tuple[str, PlannedChange]]](list)  # by what they target
     for entry in reversed([*entries]):
         if not (entry.change or "").startswith(f"{plan_id}:") or not _may_be_draft(entry):
             continue
         target = {name: value for name, value in entry.arguments.items() if name.endswith("_id")}
         try:
-            before = _values_before(entry)
-            places = {(*target.values(), name) for name in before}
-            if not seen.isdisjoint(places):
+            change = _change(entry, target, _values_before(entry))
+            later = changes_of[str(target)]
+            if any(overlaps([*later, ("", change)])):
                 raise ValueError("a later draft of the plan changes the same")
-            changes.append(_change(entry, target, before))
-            seen |= places
+            later.append(("", change))
+            changes.append(change.to_dict())
         except (ConfigurationError, ValueError) as error:
             problem = str(error).removeprefix("the plan, change 1: ")
             draft = f"draft {entry.draft_id}" if entry.draft_id else "perhaps a draft"
@@ -66,11 +67,9 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
         raise ValueError("what is created or removed cannot be reverted")
     if "keywords" in entry.arguments:
         raise ValueError("changes of keywords cannot be reverted")
-    match diff.before, diff.after:
-        case dict(before), dict(after) if diff.field not in given:  # of several fields
-            pass
-        case _:
-            before, after = {diff.field: diff.before}, {diff.field: diff.after}
+    before, after = diff.before, diff.after
+    if diff.field in given or not isinstance(before, dict) or not isinstance(after, dict):
+        before, after = {diff.field: before}, {diff.field: after}  # else of several fields
     if not before.keys() == after.keys() == given.keys():
         shown, wanted = (short(", ".join(names)) for names in (before, given))
         raise ValueError(f"its diff shows {shown}, and its call has set {wanted or 'no value'}")
@@ -81,8 +80,8 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
     return before
 
 
-def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]) -> Table:
-    """The table `[[change]]` that sets the values before, each where the call has set it.
+def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]) -> PlannedChange:
+    """The change that sets the values before, each where the call has set it.
 
     Raises:
         ConfigurationError: A plan cannot have it.
@@ -90,11 +89,10 @@ def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]
     """
     own = {name: before[name] for name in SETTABLE if name in before and name in entry.arguments}
     fields = {name: before[name] for name in before if name not in own}
-    change: Table = {"call": entry.operation, **target, **own}
+    table: Table = {"call": entry.operation, **target, **own}
     if fields:
-        change["fields"] = fields
-    change["why"] = f"reverts draft {entry.draft_id}"
-    change["expect"] = None if entry.diff is None else entry.diff.after
-    value_text(change)
-    read_change(Document("the plan", {}), "", 0, change)
-    return change
+        table["fields"] = fields
+    table["why"] = f"reverts draft {entry.draft_id}"
+    table["expect"] = None if entry.diff is None else entry.diff.after
+    value_text(table)
+    return read_change(Document("the plan", {}), "", 0, table)

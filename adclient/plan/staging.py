@@ -66,9 +66,8 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
                 for change in plan.changes:
                     if stopped is None:
                         report, is_last = _staged(engine, guard, change)
-                        stopped = (
-                            f"plan {plan.id} stopped at change {change.number}" if is_last else None
-                        )
+                        if is_last:
+                            stopped = f"plan {plan.id} stopped at change {change.number}"
                     else:
                         report = report_on(change, "not tried", stopped)
                     reports.append(report)
@@ -76,8 +75,7 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
             except KeyboardInterrupt as interrupt:
                 forget_frames(interrupt)
                 reports += _interrupted_reports(ledger, plan, len(reports))
-                whole = report_of(plan, reports, guard.policy, ledger)
-                raise Interrupted(whole) from interrupt
+                raise Interrupted(report_of(plan, reports, guard.policy, ledger)) from interrupt
             if damage is not None:
                 whole = attrs.evolve(whole, ledger_problem=damage)
             stopped = stopped or whole.ledger_problem
@@ -148,10 +146,11 @@ def _interrupted_reports(
             entries = {entry.change: entry for entry in ledger.entries(plan_id=plan.id)}
     for number, change in enumerate(plan.changes[done:]):
         entry = (entries or {}).get(change.key)
-        if entry is not None and entry.state not in ("refused", "not staged"):
-            yield _report_on_entry(change, entry)
-        elif entries is None and number == 0:
+        state = "under way" if entries is None else entry and entry.state
+        if number == 0 and state == "under way":  # by this run
             yield report_on(change, "unknown", "it was interrupted")
+        elif entry is not None and state not in ("refused", "not staged"):
+            yield _report_on_entry(change, entry)
         else:
             yield report_on(change, "not tried", "the plan was interrupted")
 

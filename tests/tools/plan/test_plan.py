@@ -122,22 +122,28 @@ class Unreadable(SQLiteLedger):
         ("before it is reserved", Unreadable, "unknown"),
         ("after it was reserved", SQLiteLedger, "not tried"),
         ("while it is sent", SQLiteLedger, "unknown"),
+        ("while its end is recorded", SQLiteLedger, "unknown"),
     ],
 )
 def test_interrupted_plan_reports_what_was_staged(team, moment, ledger_class, verdict) -> None:
+    def interrupt(now: str, requests: int) -> None:
+        if (moment, len(sent)) == (now, requests):
+            raise KeyboardInterrupt
+
     class Interrupting(ledger_class):
         def reserve(self, entry, check):
-            if sent and moment == "before it is reserved":
-                raise KeyboardInterrupt
+            interrupt("before it is reserved", 1)
             reserved = super().reserve(entry, check)
-            if sent and moment == "after it was reserved":
-                raise KeyboardInterrupt
+            interrupt("after it was reserved", 1)
             return reserved
+
+        def end(self, entry):
+            interrupt("while its end is recorded", 2)
+            super().end(entry)
 
     def respond(request: httpx.Request) -> httpx.Response:
         sent.append(request)
-        if len(sent) == 2:
-            raise KeyboardInterrupt
+        interrupt("while it is sent", 2)
         return a_draft()
 
     team.stage(pause(THIRD))
@@ -150,8 +156,8 @@ def test_interrupted_plan_reports_what_was_staged(team, moment, ledger_class, ve
     last = "already staged" if is_readable else "not tried"
     assert verdicts(report) == ["staged", verdict, "not tried", last]
     assert report.changes[2].reason == "the plan was interrupted"
-    if ledger_class is Unreadable:
-        assert (report.ledger_problem, report.exit_code) == ("the disk is broken", 5)
+    assert report.exit_code == (5 if verdict == "unknown" else 1)
+    assert report.ledger_problem == ("the disk is broken" if ledger_class is Unreadable else None)
 
 
 def test_interrupt_of_the_last_check_does_not_lose_the_report(team) -> None:

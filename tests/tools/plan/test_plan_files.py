@@ -43,10 +43,12 @@ BUDGET = {"call": "alpha.update_campaign_budget", **IDS}
 TARGETING = {"call": "alpha.update_campaign_targeting", **IDS, "targeting": {"geo": "DE"}}
 KEYWORD = {"call": "delta.update_keyword", "account_id": "a"}
 BIDS = [
-    {**KEYWORD, "keywords": [*words], "fields": {"cpc_bid": bid, "match_type": match_type}}
-    for words, bid, match_type in (("xy", 1, "EXACT"), ("y", 2, "EXACT"), ("y", 3, "BROAD"))
+    {**KEYWORD, "keywords": [*words], "fields": {"cpc_bid": bid, "match_type": kind, "ad_id": ad}}
+    for words, bid, kind, ad in (("xy", 1, "E", 1), ("y", 2, "E", 1), ("y", 3, "B", 1), (*"y4E", 2))
 ]
 NEW = {"call": "gamma.create_image_campaign", **IDS, "fields": {"name": "x"}}
+NEW_AD = {"call": "gamma.create_dco_ad", "account_id": "a", "ad_id": "c", "fields": {"name": "x"}}
+CREATIVE = {"call": "alpha.update_creative", "account_id": "a", "creative_id": "c"}
 
 
 @each_case(
@@ -58,8 +60,9 @@ NEW = {"call": "gamma.create_image_campaign", **IDS, "fields": {"name": "x"}}
         (TARGETING, {**TARGETING, "targeting": {"age": 5}}, "targeting"),
         (TARGETING, {**BUDGET, "fields": {"targeting": {"age": 5}}}, "targeting.age"),
         (TARGETING, {**BUDGET, "campaign_id": "d", "fields": {"targeting": 1}}, None),
-        *[(BIDS[0], BIDS[1], "cpc_bid"), (BIDS[0], BIDS[2], None)],
-        (NEW, {**NEW, "fields": {"name": "x", "n": 1}}, None),  # each makes another one
+        *[(BIDS[0], BIDS[1], "cpc_bid"), *((BIDS[0], other, None) for other in BIDS[2:])],
+        *[(new, {**new, "fields": {"name": "y"}}, None) for new in (NEW, NEW_AD)],
+        ({**CREATIVE, "fields": {"name": "x"}}, {**BUDGET, "fields": {"name": "y"}}, None),
     ],
 )
 def test_two_changes_that_set_one_value_are_refused(one, other, problem, tmp_path) -> None:

@@ -178,13 +178,16 @@ def test_what_cannot_be_reverted_is_a_note_and_nothing_is_guessed(fields, proble
 def test_last_of_several_drafts_of_a_value_is_reverted() -> None:
     later = diff({"end": 1, "name": "a"}, AFTER, "campaign")
     rename = entry(1, arguments={**CAMPAIGN, "fields": {"name": "a"}}, diff=diff("b", "a", "name"))
+    part = entry(1, arguments={**CAMPAIGN, "fields": {"end.x": 1}}, diff=diff(2, 1, "end.x"))
     others = [entry(2), entry(3, arguments=BOTH, diff=later)]
-    plan = Plan.revert("w47", [rename, *others])
+    named = {"account_id": "account_a91f", "creative_id": "campaign_4c10", "fields": {"name": "a"}}
+    other = attrs.evolve(rename, operation="alpha.update_creative", arguments=named)
+    plan = Plan.revert("w47", [rename, part, *others, other])
     fields = [change.call.arguments.get("fields") for change in plan.changes]
-    assert fields == [{"end": 1, "name": "a"}, None]
-    assert plan.changes[0].expect == AFTER
-    [note] = plan.notes
-    assert note.startswith("draft draft_1 is not reverted: a later draft of the plan changes")
+    assert fields == [{"name": "b"}, {"end": 1, "name": "a"}, None]
+    assert plan.changes[1].expect == AFTER
+    for note in plan.notes:
+        assert note.startswith("draft draft_1 is not reverted: a later draft of the plan changes")
     # The note is a comment, which nothing in it can end.
     hostile = attrs.evolve(rename, draft_id="x\n[[change]]")
     first, *_ = Plan.revert("w47", [hostile, *others]).to_toml().splitlines()
