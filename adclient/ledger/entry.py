@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol
 
 import attrs
@@ -32,7 +32,7 @@ class Entry(ToJSON, notebook.HTMLRepr):
         at: When the write was admitted, or refused the last time, in UTC.
         state: `under way` from its admission until its call ends, then `staged`, `not staged` or
             `unknown`; or `refused` by the policy. If the process ends before its call does, the
-            ledger reads it as `unknown` after the `deadline`.
+            ledger reads it as `unknown` after the `deadline`, or if `at` is in the future.
         deadline: Until when the write may be under way, by the clock of the ledger: the timeout of
             its call, and half a minute to record its end. None once it has ended.
         operation: The method that was called, such as `alpha.update_campaign_budget`.
@@ -119,10 +119,11 @@ class Entry(ToJSON, notebook.HTMLRepr):
 
 def read_at(now: datetime, entry: Entry) -> Entry:
     """An entry as it is at a time: one that is under way is unknown after its deadline."""
-    is_recorded_open = entry.state in ("under way", "admitted")  # the word of format 1
-    if is_recorded_open and (entry.deadline is None or entry.deadline <= now):
-        return attrs.evolve(entry, state="unknown")
-    return entry
+    if entry.state not in ("under way", "admitted"):  # the word of format 1
+        return entry
+    # A clock that was wrong may have set a deadline that is years away, but then `at` as well.
+    is_open = (entry.deadline or now) > now and entry.at - now < timedelta(minutes=5)
+    return entry if is_open else attrs.evolve(entry, state="unknown")
 
 
 def deadline_text(entry: Entry) -> str:

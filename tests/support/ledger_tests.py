@@ -413,6 +413,9 @@ def test_write_is_under_way_until_its_deadline_and_then_unknown(ledger, clock) -
         ledger.settle_all({"entry_2": None, "entry_1": None}, by="kim")
     assert [each.state for each in ledger.unknown() if each.is_unknown] == ["under way", "unknown"]
     assert ledger.entries(state="under way", limit=5) == [entry]
+    for minutes, state in ((4, "under way"), (6, "unknown")):  # its clock was wrong by years
+        clock.now = entry.at - timedelta(minutes=minutes)
+        assert ledger.entries()[0].state == state
     clock.now = entry.deadline
     unknown = attrs.evolve(entry, state="unknown")
     assert admit(ledger, 3, change="plan/1") == ledger.entries(state="unknown")[0] == unknown
