@@ -15,6 +15,7 @@ from adclient.errors import ConfigurationError, PaginationError
 _READ_PARAMETERS = frozenset(
     {"account_id", "campaign_id", "creative_id", "date_range", "targeting"}
 )
+_IN_NAME = re.compile(rf"\W*({'|'.join(_READ_PARAMETERS)})\b".replace("_", "."), re.IGNORECASE)
 
 # Headers that the client derives from the request.
 MADE_BY_CLIENT = frozenset(
@@ -88,8 +89,17 @@ def query_of_url(next: JSON) -> dict[str, JSON]:
     return {
         name: texts[-1]
         for name, texts in parse_qs(found[0], keep_blank_values=True).items()
-        if name.partition("[")[0] not in _READ_PARAMETERS
+        if parameter_in(name) not in _READ_PARAMETERS
     }
+
+
+def parameter_in(name: str) -> str:
+    """The parameter of a read that services may find in a name, or else the name.
+
+    Some ignore case, read `account.id` like `account_id`, or brackets as a list or an object.
+    """
+    found = _IN_NAME.match(name)
+    return name if found is None else re.sub(r"\W", "_", found[1].lower())
 
 
 def _query_of(value: JSON) -> str:
@@ -193,7 +203,8 @@ class Conventions:
                 value = getattr(self, field.name)
                 _require(is_choice(value, choices), field.name, " or ".join(map(repr, choices)))
         _require(
-            _is_name(self.cursor_parameter) and self.cursor_parameter not in _READ_PARAMETERS,
+            _is_name(self.cursor_parameter)
+            and parameter_in(self.cursor_parameter) not in _READ_PARAMETERS,
             "cursor_parameter",
             "a non-empty string that is not the name of another parameter",
         )
@@ -254,7 +265,7 @@ def is_page_size(value: object, cursor_parameter: str = "") -> bool:
     if not is_object(value) or len(value) != 1:
         return False
     [(name, size)] = value.items()
-    is_free = _is_name(name) and name.partition("[")[0] not in _READ_PARAMETERS
+    is_free = _is_name(name) and parameter_in(name) not in _READ_PARAMETERS
     return is_free and name != cursor_parameter and (as_count(size) or 0) > 0
 
 

@@ -12,7 +12,7 @@ from adclient._core.decode import end_of
 from adclient._core.operations import PageBody
 from adclient._core.redact import one_line
 from adclient._display.notebook import short
-from adclient.conventions import Conventions
+from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
 from adclient.models import JSON, Result
 
@@ -52,13 +52,11 @@ def query_from_next_url(
         advice = "if it is not a URL, set conventions.follow_next_urls=False"
         raise _error(call, f"points to another endpoint, so nothing was sent; {advice}")
     query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
-    pairs = [decoded(piece) for piece in re.split("[&;]", query)]
-    for parameter in call.operation.parameters:
-        own = parameter.name, call.arguments.get(parameter.name)
-        # Services may ignore case, read `account.id` like `account_id`, or `[]` as a list.
-        is_read = re.compile(rf"\W*{own[0].replace('_', '.')}\b", re.IGNORECASE).match
-        if parameter.type == "id" and any(is_read(pair[0]) and pair != own for pair in pairs):
-            raise _error(call, f"names another {own[0]}, so nothing was sent")
+    ids = {each.name for each in call.operation.parameters if each.type == "id"}
+    for name, value in map(decoded, re.split("[&;]", query)):
+        own = parameter_in(name)
+        if own in ids and (name, value) != (own, call.arguments.get(own)):
+            raise _error(call, f"names another {own}, so nothing was sent")
     return query.split("&") if query else []
 
 
@@ -70,13 +68,8 @@ def decoded(piece: str) -> tuple[str, str]:
 
 def lacking(own: Pairs, pieces: list[str]) -> Pairs:
     """The parameters of the call that the query of a URL lacks."""
-    named = {_root(decoded(piece)[0]) for piece in pieces}
-    return [pair for pair in own if _root(pair[0]) not in named]
-
-
-def _root(name: str) -> str:
-    """The parameter of a name such as `targeting[type]`."""
-    return name.partition("[")[0]
+    named = {parameter_in(decoded(piece)[0]) for piece in pieces}
+    return [pair for pair in own if parameter_in(pair[0]) not in named]
 
 
 def _endpoint(url: str) -> tuple[object, ...]:
@@ -183,7 +176,7 @@ def _cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JS
             raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
         jsontext.dumps(fields, "its result")
         plain = cast("dict[str, JSON]", jsontext.plain(fields, "its result"))
-        if "" in plain or not own.isdisjoint(map(_root, plain)):
+        if "" in plain or not own.isdisjoint(map(parameter_in, plain)):
             raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
     except jsontext.JSONError as error:
         problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")

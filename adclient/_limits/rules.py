@@ -125,17 +125,17 @@ def _refusals_of_keys(
 
 
 def _of_cursor(cursor: JSON) -> JSON:
-    """What a continuation names: it may be a JSON value, JSON text, or a URL with a query."""
-    if not isinstance(cursor, str):
-        return cursor
-    pairs = map(decoded, re.findall("[^&;]*=[^&;]*", cursor.partition("?")[2]))
-    return [_of_text(cursor), *({name: _of_text(value)} for name, value in pairs)]
+    """What a continuation names; each text in it may be a URL with a query, or JSON."""
+    texts = [text for _, text in leaves({"": cursor}) if isinstance(text, str)]
+    queries = "&".join(text.partition("?")[2] for text in texts)
+    pairs = map(decoded, re.findall("[^&;]*=[^&;]*", queries))
+    return [cursor, *map(_of_text, texts), *({name: _of_text(value)} for name, value in pairs)]
 
 
 def _of_text(text: str) -> JSON:
     """The value of a text that is a JSON object or array, or else the text."""
     try:
-        value = json.loads(text, object_pairs_hook=_apart, parse_int=str, strict=False)
+        value: JSON = json.loads(text, object_pairs_hook=_apart, parse_int=str, strict=False)
     except ValueError:
         return text
     except RecursionError:

@@ -143,7 +143,7 @@ def test_token_is_visible_ascii():
         ("read_parameters", ["path", "", None, True, ["query"], "Query"]),
         ("rate_limit_scope", ["token", "", None, True, "Account", ["account"]]),
         ("object_style", ["form", "", None, {}]),
-        ("cursor_parameter", ["", None, 7, b"cursor", "\ud800", "account_id", "date_range"]),
+        ("cursor_parameter", ["", None, 7, b"cursor", "\ud800", "account_id", "account_id[]"]),
         ("follow_next_urls", ["yes", 1, 0, None]),
         ("continuation", ["cursor", {}, 7]),
         ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),

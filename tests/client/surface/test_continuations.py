@@ -83,7 +83,7 @@ def test_only_the_end_of_the_conventions_ends_a_listing(end) -> None:
 
 
 # Of the caller.
-INTERNAL = "http://ads-internal:8080/v1/ads?account_id=z&targeting[a]=b&after=x%20y&limit=2"
+INTERNAL = "http://ads-internal:8080/v1/ads?Account.ID=z&targeting[a]=b&after=x%20y&limit=2"
 
 
 @each_case("next", [INTERNAL, {"first": "http://ads-internal/v1/ads?page=1", "next": INTERNAL}])
