@@ -80,11 +80,10 @@ NAMES = ["daily_budget", "bid", "name", "targeting", "keywords", "account_id", "
 OTHERS = ["dailyBudget", "bid\u200b", "𝐛𝐢𝐝", "n\u0430me", "bid%5F", "name.bid", "", "*", "fields"]
 PATHS = ["name.bid", "targeting.*", "campaign.name", "targeting.bid", "campaign.bid.*"]
 NAMES_IN_URLS = ["account%5Fid[]", "x=1;account_id", "+x.account_id", "Account.Id", "account_id%00"]
-CURSORS = [f"?{name}=account_2" for name in [*NAMES_IN_URLS, "targeting%5Ba%5D[account_id]"]]
-CURSORS += [
-    r'?x={"a":[{"\u0061ccount_id":"account_2","\u0061ccount_id":"account_1"}]}',
-    f'?x={{"n":{"9" * 5000},"account_id":"account_2"}}',
-    f'{{"n":{"[" * 9000}{"]" * 9000},"account_id":"account_2"}}',
+CURSORS = [
+    *(f"?{name}=account_2" for name in (*NAMES_IN_URLS, "targeting%5Ba%5D[account_id]")),
+    *(f'?x={{"n":{n},"account_id":"account_2"}}' for n in ("9" * 5000, "[" * 9000 + "]" * 9000)),
+    r'{"a":[{"\u0061ccount_id":"account_2","\u0061ccount_id":"account_1"}]}',
 ]
 HOSTILE = [
     *CURSORS,
