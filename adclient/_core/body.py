@@ -8,6 +8,7 @@ _PIECE = 64 * 1024
 _KEPT = 1024 * 1024  # of a body that is too large; a draft's id is near the beginning
 
 _GZIP = zlib.MAX_WBITS | 16
+_MAGIC = b"\x1f\x8b"  # the beginning of each member
 
 
 class Body:
@@ -20,6 +21,7 @@ class Body:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()
+        self._behind = b""  # the first bytes behind a member, perhaps half of another's magic
         self.defect: str | None = None
         coding = coding.strip().lower()
         is_coded = coding not in ("", "identity")
@@ -50,11 +52,12 @@ class Body:
             self._received += chunk
         # In pieces: a few kilobytes may decompress to more than a body may have.
         while self._inflate is not None and not self.is_enough:
-            if self._inflate.eof:  # what follows is padding, or another member
-                chunk = chunk.lstrip(b"\0")
-                if not chunk:
+            if self._inflate.eof:  # what follows is another member, or padding and junk
+                chunk = (self._behind + chunk).lstrip(b"\0")
+                self._behind = chunk[: len(_MAGIC)]
+                if self._behind != _MAGIC:
                     break
-                self._inflate = zlib.decompressobj(_GZIP)
+                self._behind, self._inflate = b"", zlib.decompressobj(_GZIP)
             try:
                 piece = self._inflate.decompress(chunk, _PIECE)
             except zlib.error:

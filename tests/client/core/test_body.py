@@ -24,7 +24,12 @@ def read(chunks, *, status=200, coding=""):
 @each_case(
     ("coding", "packed"),
     [
-        *[("", TEXT), ("identity", TEXT), ("gzip", gzip.compress(TEXT) + b"\0\0")],
+        *[("", TEXT), ("identity", TEXT)],
+        *[
+            ("gzip", gzip.compress(TEXT) + rest)
+            for rest in (b"\0\0", b"\r\n", b"\0\x1f", b"\x1f\n")
+        ],
+        ("gzip", gzip.compress(TEXT) + b"\r\n" + gzip.compress(TEXT)),
         ("gzip", b"\0".join(gzip.compress(part) for part in (b"", TEXT[:9], b"", TEXT[9:], b""))),
         *[(coding, gzip.compress(TEXT)) for coding in ("gzip", "x-gzip", " GZip ")],
     ],
@@ -59,9 +64,9 @@ def test_invalid_compressed_data_is_a_defect_and_keeps_what_is_before_it(packed,
     body = read([packed], coding="gzip")
     assert (body.defect, body.is_enough) == (defect, True)
     assert TEXT.startswith(body.content)
-    body = read([gzip.compress(TEXT), packed or b"x"], coding="gzip")
-    assert (body.defect or "").startswith("its compressed data is ")
-    assert body.content.startswith(TEXT)
+    if packed.startswith(gzip.compress(TEXT)[:2]):
+        body = read([gzip.compress(TEXT), packed], coding="gzip")
+        assert (body.defect, body.content[: len(TEXT)]) == (defect, TEXT)
 
 
 def test_body_beyond_the_limit_is_a_defect_and_keeps_its_beginning(monkeypatch):
