@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote
 
 LINE = 200
 EXCERPT = 2048
@@ -12,10 +11,14 @@ _HIDDEN = b"***"
 _SHORTEST_SECRET = 4
 # Bytes in which escapes are looked at, which is slow; nobody is shown more.
 _EXAMINED = 64 * 1024
-
-
-# A character as JSON or a `repr` escapes it.
-_ESCAPED = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(["'/\\]))""")
+# A byte of JSON, a `repr` or a URL, a character of JSON or of HTML, or one behind a backslash, each
+# perhaps escaped several times. The numbers are bounded, so that none is too large for Python.
+_ESCAPE = re.compile(
+    rb"[\\%&](?:(?:(?<=%)(?:25)*|(?<=\\)\\*x)([0-9a-f]{2})|(?<=\\)\\*u([0-9a-f]{4})|(?<=&)(?:amp;)*"
+    rb"(#0{0,9}[0-9]{1,6};?|#x0{0,9}[0-9a-f]{1,5};?|[a-z][a-z0-9]{1,31};)|(?<=\\)\\*(.?))",
+    re.IGNORECASE | re.DOTALL,
+)
+_PADDING = b"\xff"  # which UTF-8 never has
 
 
 class Redactor:
@@ -27,11 +30,11 @@ class Redactor:
     __slots__ = ("_secrets",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        plain = {secret.encode() for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-        forms = plain | set(map(_unescaped, plain))
+        plain = {secret.encode() for secret in secrets}
+        forms = plain | {_unescaped(secret)[0] for secret in plain}
         # The longest first: one secret may contain another.
-        pattern = b"|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
-        self._secrets = re.compile(pattern or b"(?!)")
+        known = [re.escape(form) for form in forms if len(form) >= _SHORTEST_SECRET]
+        self._secrets = re.compile(b"|".join(sorted(known, key=len, reverse=True)) or b"(?!)")
 
     def may_find(self, text: str) -> bool:
         """Check if a text contains a secret."""
@@ -44,24 +47,49 @@ class Redactor:
         return text if redacted == data else redacted.decode("utf-8", "surrogatepass")
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """The bytes with `***` for each secret; also without escapes, if they hide one."""
+        """The bytes with `***` for each secret, and otherwise as they are."""
         data = self._secrets.sub(_HIDDEN, data)
-        plain = head = data[:_EXAMINED]
-        for _ in range(2):  # such as JSON within JSON
-            plain, count = self._secrets.subn(_HIDDEN, _unescaped(plain))
-            head = plain if count else head
+        head = data[:_EXAMINED]
+        # At first those that are escaped once, then the others, such as in JSON within JSON.
+        while spans := self._escaped_in(head, 2):
+            shorter = bytearray(head)
+            for start, end in reversed(spans):
+                shorter[start:end] = _HIDDEN
+            head = bytes(shorter)
         return head + data[_EXAMINED:]
 
+    def _escaped_in(self, data: bytes, rounds: int) -> list[tuple[int, int]]:
+        """Where secrets are that are escaped at most so many times."""
+        # Numbers, which are found much faster than bytes of length one.
+        if not (rounds and (b"\\"[0] in data or b"%"[0] in data or b"&"[0] in data)):
+            return []
+        plain, padded = _unescaped(data)
+        found = [match.span() for match in self._secrets.finditer(plain)]
+        if not (found := found or self._escaped_in(plain, rounds - 1)):
+            return []
+        # Where each byte of `plain` begins in `padded`, and so in `data`.
+        starts = [place for place, byte in enumerate(padded) if byte != _PADDING[0]]
+        starts.append(len(data))
+        return [(starts[start], starts[end]) for start, end in found]
 
-def _unescaped(data: bytes) -> bytes:
-    """A text without the escapes of JSON, HTML and URLs."""
-    if not (b"\\" in data or b"%" in data or b"&" in data):
-        return data
-    from html import unescape  # deferred: slow to import
 
-    text = data.decode("utf-8", "surrogateescape")
-    text = _ESCAPED.sub(lambda escape: escape[3] or chr(int(escape[1] or escape[2], 16)), text)
-    return unescape(unquote(text)).encode("utf-8", "surrogatepass")
+def _unescaped(data: bytes) -> tuple[bytes, bytes]:
+    """A text without escapes, and the same with each character padded to its escape's length."""
+    padded = _ESCAPE.sub(_padded, data)
+    return padded.replace(_PADDING, b""), padded
+
+
+def _padded(escape: re.Match[bytes]) -> bytes:
+    byte, code, entity, char = escape.groups()
+    if byte is not None:
+        char = bytes((int(byte, 16),))
+    elif code is not None:
+        char = chr(int(code, 16)).encode("utf-8", "surrogatepass")
+    elif entity is not None:
+        from html import unescape  # deferred: slow to import
+
+        char = unescape(f"&{entity.decode()}").encode()
+    return char[: len(escape[0])].ljust(len(escape[0]), _PADDING)
 
 
 def one_line(text: str, limit: int = LINE) -> str:

@@ -9,15 +9,28 @@ import logging
 import pickle
 import tracemalloc
 import warnings
+from html import escape
 from itertools import product
 from pathlib import Path
+from urllib.parse import quote
 
 import attrs
 import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import SYNC, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
+from clients import (
+    DRAFT,
+    SYNC,
+    Service,
+    a_draft,
+    a_page,
+    everything,
+    read,
+    sync_and_async,
+    wait,
+    write,
+)
 from interface_table import ROWS
 from memory import MIB
 from raw_server import Connection, RawServer, reply, serve_well
@@ -26,6 +39,7 @@ from secret_texts import TOKEN, assert_untold, locals_of, shown_by
 import adclient
 from adclient import AdClientError, ConfigurationError, Conventions, Hooks, PaginationError
 
+URL = "https://ads.example.com"
 PACKAGE = Path(adclient.__file__).parent
 
 
@@ -138,6 +152,45 @@ async def test_successful_response_is_not_altered(client_kind) -> None:
         assert value.response.headers["x-other"] == "kept"
 
 
+PHP, IN_URL, HTML = json.dumps(TOKEN)[1:-1].replace("/", r"\/"), quote(TOKEN), escape(TOKEN)
+ESCAPED = [PHP, json.dumps(PHP)[1:-1], quote(PHP), IN_URL, quote(quote(IN_URL)), HTML, escape(HTML)]
+ESCAPED += [HTML.replace("&", r"\u0026").replace("/", r"\u0026#x2F;")]  # as Go writes HTML in JSON
+ESCAPED += ["".join(f"{mark}{ord(c):04x}" for c in TOKEN) for mark in (r"\u", r"\\u")]
+ESCAPED += ["".join(f"{mark}{ord(c):02X}" for c in TOKEN) for mark in ("%", "%25", r"\\x")]
+ESCAPED += ["".join(f"&#{mark}{ord(c)};" for c in TOKEN) for mark in ("", "0")]
+
+
+@each_case("token", ESCAPED)
+def test_escaped_token_is_redacted_and_the_rest_of_a_body_stays(token) -> None:
+    problem = r'{"code":"17","message":"\"%s\" is","details":[{"a\n":"%s"}],"request_id":"r\/9"}'
+    staged = r'{"echo":"%s\",\"draft_id\":\"old\"","draft_id":"draft_1"}'
+    answers = [(400, problem % (token, token)), (201, staged % token)]
+    service = Service(*(httpx.Response(status, text=text) for status, text in answers))
+    with adclient.AdClient(URL, token=TOKEN, transport=service.transport) as client:
+        with pytest.raises(adclient.BadRequest) as refused:
+            read(client)
+        with pytest.raises(adclient.OutcomeUnknown) as unknown:
+            write(client)
+    error = refused.value
+    assert (error.body, error.message) == (problem % ("***", "***"), '"***" is')
+    assert (error.code, error.details, error.request_id) == ("17", [{"a\n": "***"}], "r/9")
+    assert (unknown.value.body, unknown.value.draft_id) == (staged % "***", "draft_1")
+
+
+def test_no_text_breaks_redaction() -> None:
+    numbers = "&#" + "9" * 5000 + ";", "&#x" + "f" * 5000 + ";", "&#" + "0" * 5000 + "9;"
+    drafts = [a_draft() for _ in numbers]
+    for draft, number in zip(drafts, numbers, strict=True):
+        draft.headers["x-trace"] = number + r" \ud800 \xff %ff &nLt;&none; \ ".strip()
+    cut = [f'{{"message": "%63{IN_URL[1:]}{"x" * at}{"é" * 40_000}"}}' for at in (0, 1)]
+    service = Service(*drafts, *(httpx.Response(201, text=text) for text in cut))
+    with adclient.AdClient(URL, token=TOKEN, transport=service.transport) as client:
+        assert [write(client).draft_id for _ in numbers] == [DRAFT["draft_id"]] * 3
+        for _ in cut:
+            with pytest.raises(adclient.OutcomeUnknown, match=r"\*\*\*x?é"):
+                write(client)
+
+
 def bad_token() -> str:
     return "canary\n"
 
@@ -146,7 +199,6 @@ def bad_headers(request: object) -> dict[str, str]:
     return {"x-key": "can\tary", "authorization": "canary\n"}
 
 
-URL = "https://ads.example.com"
 SECRETS = {"token": TOKEN, "headers": {"x-key": TOKEN}, "proxy": "http://user:canary@proxy.test"}
 WRONG = {**dict.fromkeys(inspect.signature(adclient.AdClient).parameters, object()), "base_url": 7}
 WRONG["conventions"] = Conventions(reads={"x.y": {}})
