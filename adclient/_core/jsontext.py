@@ -167,11 +167,13 @@ def dumps(value: object, name: str, *, errors: str = "strict") -> str:
     try:
         text = _encode(value, name)
         encoded = text.encode("utf-8", errors)
+        return text if errors == "strict" else encoded.decode()
     except RecursionError:
-        raise JSONError(f"{name}: nested too deeply, or contains itself") from None
+        problem = "nested too deeply, or contains itself"
     except UnicodeEncodeError:
-        raise JSONError(f"{name}: contains a lone surrogate") from None
-    return text if errors == "strict" else encoded.decode()
+        problem = "contains a lone surrogate"
+    # Outside of its block: that error holds the whole text, and would be the context of this one.
+    raise JSONError(f"{name}: {problem}")
 
 
 quoted = json.encoder.encode_basestring

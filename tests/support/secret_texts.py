@@ -38,8 +38,12 @@ def locals_of(error: BaseException) -> Iterator[str]:
     chain: list[BaseException | None] = [error]
     for each in chain:
         if each is not None:
+            # What errors of Python about text, JSON and attributes hold.
+            yield repr([getattr(each, name, None) for name in ("object", "doc", "obj")])
             links = (each.__cause__, each.__context__, *getattr(each, "exceptions", ()))
             chain += (link for link in links if link not in chain)
             frames = [frame for frame, _ in traceback.walk_tb(each.__traceback__)]
             frames = [f for f in frames if not f.f_globals["__name__"].startswith("test_")]
-            yield from (repr(frame.f_locals) for frame in frames)
+            values = [value for frame in frames for value in frame.f_locals.values()]
+            # Monitors read dictionaries, whatever their `repr` is.
+            yield from (repr([*v.values()] if isinstance(v, dict) else v) for v in values)

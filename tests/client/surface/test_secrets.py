@@ -242,16 +242,24 @@ def test_error_about_an_option_holds_no_credentials(client_kind, name) -> None:
     assert_untold(*locals_of(caught.value), repr(caught.value.__context__))
 
 
+LONG_TEXTS = ["canary" * 500_000, json.dumps({"data": ["canary" * 500_000]})] * 2
+
+
 @sync_and_async
-async def test_error_about_a_body_holds_only_its_beginning(client_kind) -> None:
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, text=TOKEN * 100_000))
+async def test_error_about_a_body_or_a_text_holds_only_its_beginning(client_kind) -> None:
+    bodies = iter(LONG_TEXTS)
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, text=next(bodies)))
     async with client_kind.open(transport=transport, token="canary", max_retries=0) as client:
         tracemalloc.start()
         errors = []
-        for _ in range(4):
+        for _ in LONG_TEXTS:
             with pytest.raises(adclient.UnexpectedResponse) as caught:
                 await wait(read(client))
             errors.append(caught.value)
+        with pytest.raises(adclient.InvalidRequest) as caught:
+            await wait(write(client, campaign_id="canary\ud800" * 500_000))
+        errors.append(caught.value.with_traceback(None))  # which has the argument in its frames
+        del caught
         gc.collect()
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
