@@ -50,9 +50,9 @@ def with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dic
     """The arguments that are given, which are moved, and those of a service file."""
     from adclient._service.arguments import HiddenArguments, client_arguments
 
-    held = HiddenArguments(given)
-    given.clear()
     try:
-        return client_arguments(path, held)
+        return client_arguments(path, HiddenArguments(given))
     except ConfigurationError as refused:
         raise bare(refused) from None
+    finally:
+        given.clear()

@@ -10,6 +10,7 @@ import pytest
 from cases import each_case
 from clients import SECRET, Service, a_page, close, each_client_class, read, wait, write
 from raw_server import RawServer, serve_well
+from secret_texts import TOKEN, assert_untold, locals_of
 
 import adclient
 from adclient import AdClient, AdClientError, Conventions, Policy, PolicyRefused, SQLiteLedger
@@ -83,6 +84,10 @@ def test_missing_file_secret_or_mapping_is_refused(client_class, path, monkeypat
     with pytest.raises(adclient.ConfigurationError) as caught:
         client_class.from_service(path)
     assert SECRET not in str(caught.value)
+    path.write_text("format =")
+    with pytest.raises(ConfigurationError, match="not TOML") as caught:
+        client_class.from_service(path, token=TOKEN)
+    assert_untold(*locals_of(caught.value))
 
 
 SENT = [
