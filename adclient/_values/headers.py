@@ -1,21 +1,21 @@
 """The headers of a response, as results, errors and events have them."""
 
-from collections.abc import Iterator, Mapping
-
-import attrs
+from typing import Any
 
 
-@attrs.frozen(eq=False)
-class Headers(Mapping[str, str]):
+class Headers(dict[str, str]):
     """Headers whose names are in lower case, and found in any case."""
 
-    _values: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    def __getitem__(self, name: str, /) -> str:
+        return super().__getitem__(_lower(name))
 
-    def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
+    def __contains__(self, name: object, /) -> bool:
+        return super().__contains__(_lower(name))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """The value of a header, or the default."""
+        return super().get(_lower(name), default)
 
-    def __len__(self) -> int:
-        return len(self._values)
+
+def _lower(name: Any) -> Any:
+    return name.lower() if isinstance(name, str) else name

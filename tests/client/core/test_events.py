@@ -1,5 +1,6 @@
 """The events of a call: hooks, the log, and the span of a tracer."""
 
+import json
 import logging
 import pickle
 
@@ -123,7 +124,11 @@ def test_headers_of_events_errors_and_results_are_found_in_any_case_and_without_
         assert ({**found}, found["Retry-After"], len(found)) == ({"retry-after": "9"}, "9", 1)
     assert drive(READ, REFUSED, options=options_of(max_retries=0)).error.headers == {}
     listed = drive(READ, attrs.evolve(LISTED, headers=headers)).value
-    assert listed.response.headers["Retry-After"] == "9"
+    found = listed.response.headers
+    assert (found["Retry-After"], "Retry-After" in found, 5 in found) == ("9", True, False)
+    assert (found.get("RETRY-AFTER"), found.get("x", "-"), found.get(5)) == ("9", "-", None)
+    assert (found, found | {"x": "y"}) == (headers, {**headers, "x": "y"})
+    assert json.loads(json.dumps(found)) == attrs.asdict(listed.response)["headers"] == headers
 
 
 def test_call_refused_before_sending_has_no_events_and_no_span():
