@@ -14,8 +14,8 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from adclient._http.addresses import Address, Connector
-from adclient._http.clock import monotonic
 from adclient._http.httpcore_alias import httpcore
+from adclient._tasks.clock import monotonic
 
 T = TypeVar("T")
 # What TLS needs of the layer below: it yields bytes to send, or None to receive some.

@@ -2,18 +2,11 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import NamedTuple, TypeVar
 
-T = TypeVar("T")
+from adclient._tasks.clock import monotonic
 
-# All deadlines are by this clock, which tests that freeze time leave alone: sockets wait in real
-# time. freezegun replaces `time.monotonic` wherever a module names it, but not for all callers.
-monotonic: Callable[[], float] = (
-    partial(time.clock_gettime, time.CLOCK_MONOTONIC)
-    if hasattr(time, "clock_gettime")
-    else partial(time.monotonic)
-)
+T = TypeVar("T")
 
 
 def wall_time() -> float:

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
 
-from adclient._http.clock import monotonic
 from adclient._http.forks import RESETTABLE
+from adclient._tasks.clock import monotonic
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5

@@ -14,12 +14,12 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.addresses import Connector
 from adclient._http.backend import Backend, BaseBackend, ProxyConnectError
-from adclient._http.clock import monotonic
 from adclient._http.forks import RESETTABLE
 from adclient._http.httpcore_alias import httpcore
 from adclient._http.network import Network, marked_if_permanent, tls_context
 from adclient._http.patched import is_patched
 from adclient._http.send import Attempt, decoded_headers, reason_of
+from adclient._tasks.clock import monotonic
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
 KEEPALIVE_EXPIRY = 5.0

@@ -1,6 +1,5 @@
 """The policy and the ledger of a client: they admit each call, and record how each write ends."""
 
-import time
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
@@ -13,6 +12,7 @@ from adclient._core.events import warn
 from adclient._core.redact import one_line
 from adclient._limits import rules
 from adclient._tasks.blocking import LONGEST_END, Work
+from adclient._tasks.clock import monotonic
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
@@ -90,7 +90,7 @@ class Guard:
             LedgerError: The ledger cannot record it.
             AlreadyReserved: The change of the plan was made before.
         """
-        deadline = time.monotonic() + seconds - min(_REPORTING, seconds / 10)
+        deadline = monotonic() + seconds - min(_REPORTING, seconds / 10)
         longest = timedelta(seconds=seconds + LONGEST_END)
         under_way = attrs.evolve(entry, deadline=entry.at + longest)
 
@@ -119,7 +119,7 @@ class Guard:
             assert self.ledger is not None
             ended = self._ended(entry, result, attempts)
             # Even if it had to wait until it could begin: a late record is better than none.
-            token = DEADLINE.set(time.monotonic() + LONGEST_END - _REPORTING)
+            token = DEADLINE.set(monotonic() + LONGEST_END - _REPORTING)
             try:
                 self.ledger.end(ended)
             except Exception as error:

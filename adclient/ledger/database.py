@@ -1,13 +1,13 @@
 """The database of a ledger: its connections, its transactions, and its chain of hashes."""
 
 import re
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.idle import IdleConnections
@@ -178,7 +178,7 @@ class LedgerDatabase(ABC):
             connection, now = self._begun(mode)
             with self._connections.using(connection):
                 # Otherwise the caller has left, and would never end the reservation.
-                if time.monotonic() > DEADLINE.get():
+                if monotonic() > DEADLINE.get():
                     raise self._error("the time of the call is over")
                 yield Transaction(connection, now)
                 if mode != "read":
@@ -215,7 +215,7 @@ class LedgerDatabase(ABC):
 
     def _longest_wait(self) -> float:
         """Seconds to wait until another user unlocks the database."""
-        return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - time.monotonic()))
+        return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
 
     def _error(self, reason: str) -> LedgerError:
         return LedgerError(f"the ledger {self._shown}: {reason}")

@@ -17,7 +17,7 @@ from adclient.policy import Refusal, Usage
 
 State = Literal["under way", "staged", "not staged", "refused", "unknown"]
 
-# Until when a ledger may wait for others, on the clock of `time.monotonic()`. A context variable,
+# Until when a ledger may wait for others, on the clock of all deadlines. A context variable,
 # because a ledger of the user may wrap the one that waits.
 DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=math.inf)
 

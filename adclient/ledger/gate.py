@@ -1,6 +1,5 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.response import Failure, Outcome, RawResponse, too_late
 from adclient._display.signatures import public_in
+from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import LedgerWarning
 from adclient.ledger.gate_database import BURST, GateDatabase, State
@@ -136,14 +136,14 @@ class Ticket:
         Raises, when it is called:
             LedgerError: The database cannot be used.
         """
-        end, turn_at = time.monotonic() + longest, self._turn_at
+        end, turn_at = monotonic() + longest, self._turn_at
 
         def ask() -> None:
             decide = partial(self._decide, turn_at, end, random)
             try:
                 self.database.use(self.key, decide, end, is_read=self.per_second is None)
             except LedgerError as error:
-                if time.monotonic() < end:
+                if monotonic() < end:
                     text = f"{self.operation}: the shared gate in {self.database} cannot be asked"
                     text += f", so the request was not sent: {error}"
                     raise LedgerError(text, operation=self.operation) from None
@@ -168,7 +168,7 @@ class Ticket:
 
         def pause() -> None:
             try:
-                self.database.use(self.key, decide, time.monotonic() + LONGEST_RECORD)
+                self.database.use(self.key, decide, monotonic() + LONGEST_RECORD)
             except Exception as error:
                 text = f"could not record a pause of {seconds:g} s: {error}"
                 warn(f"{self.operation}: the shared gate in {self.database} {text}", LedgerWarning)
@@ -204,4 +204,4 @@ class Ticket:
 def _wait(seconds: float, end: float, reason: str) -> Failure | float:
     """Seconds to wait, or a failure if that takes longer than the call has."""
     failure = Failure(reason=reason, sent=False, timed_out=True, retry_after=seconds)
-    return seconds if seconds < end - time.monotonic() else failure
+    return seconds if seconds < end - monotonic() else failure

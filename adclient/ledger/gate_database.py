@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from adclient._core.retry import jitter
+from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED
 from adclient.ledger.entry import DEADLINE
@@ -77,7 +78,7 @@ class GateDatabase(ABC):
             LedgerError: The database cannot be used.
         """
         token = DEADLINE.set(end)
-        last, may_repeat = min(end, time.monotonic() + BUSY_SECONDS), True
+        last, may_repeat = min(end, monotonic() + BUSY_SECONDS), True
         try:
             while True:
                 try:
@@ -87,7 +88,7 @@ class GateDatabase(ABC):
                     reason = str(error) if is_ours else self._reason_of(error)
                     if reason is None:
                         raise
-                    if time.monotonic() >= last or not (may_repeat or reason == LOCKED):
+                    if monotonic() >= last or not (may_repeat or reason == LOCKED):
                         raise LedgerError(reason) from None
                     # The file may have been deleted meanwhile, or the connection closed.
                     may_repeat = may_repeat and reason == LOCKED

@@ -3,11 +3,11 @@
 import os
 import re
 import threading
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS
 from adclient.ledger.entry import DEADLINE
@@ -70,7 +70,7 @@ class PostgresGate(GateDatabase):
 
 
 def _seconds_left() -> float:
-    return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - time.monotonic()))
+    return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
 
 
 def _execute(connection: "TimedConnection", *statements: str, **values: str | float) -> Any:

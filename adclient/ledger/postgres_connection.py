@@ -1,12 +1,12 @@
 """A connection to PostgreSQL on which no wait is longer than it may be."""
 
-import time
 from collections.abc import Generator
 from typing import Any
 
 import psycopg
 from psycopg import waiting
 
+from adclient._tasks.clock import monotonic
 from adclient.ledger.entry import DEADLINE
 
 LONGEST_SILENCE = 60.0  # seconds; a server that sorts a long ledger sends nothing meanwhile
@@ -34,15 +34,15 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
 
 def _timed(waiting_for_server: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """What psycopg waits for, with an end."""
-    ready, last_sign = None, time.monotonic()
+    ready, last_sign = None, monotonic()
     while True:
         try:
             awaited = waiting_for_server.send(ready)
         except StopIteration as done:
             return done.value
         # A bit later, so that the server can report that a lock took too long.
-        if time.monotonic() > min(DEADLINE.get(), last_sign + LONGEST_SILENCE) + _INTERVAL:
+        if monotonic() > min(DEADLINE.get(), last_sign + LONGEST_SILENCE) + _INTERVAL:
             raise psycopg.OperationalError("the server did not respond in time")
         ready = yield awaited
         if ready:
-            last_sign = time.monotonic()
+            last_sign = monotonic()

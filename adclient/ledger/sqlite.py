@@ -16,6 +16,7 @@ from urllib.parse import quote
 from adclient._core.redact import one_line
 from adclient._display.notebook import short
 from adclient._display.signatures import public_in
+from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LOCKED, MISSING, Mode
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
@@ -171,7 +172,7 @@ class SQLiteLedger(SQLLedger):
 
     def _copy_into(self, copy: sqlite3.Connection) -> None:
         """Copy the file, for a user who can only read it."""
-        deadline = time.monotonic() + self._longest_wait()
+        deadline = monotonic() + self._longest_wait()
         while True:
             changed_at, has_wal = self._path.stat().st_mtime_ns, self._wal.exists()
             is_old = abs(time.time_ns() - changed_at) > _CLOCK_TICK
@@ -190,19 +191,19 @@ class SQLiteLedger(SQLLedger):
                 reason = _WAL_UNREADABLE if has_wal and is_closed else self._reason(error)
                 if is_closed and not has_wal:
                     raise
-            if time.monotonic() > deadline:
+            if monotonic() > deadline:
                 raise self._error(str(reason))
             time.sleep(0.001)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
         # While another process sets up the same new file, it does not wait at all.
-        deadline = time.monotonic() + self._longest_wait()
+        deadline = monotonic() + self._longest_wait()
         while True:
             try:
                 self._begin_at_once(connection, mode)
             except sqlite3.OperationalError as error:
-                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if _code(error) != sqlite3.SQLITE_BUSY or monotonic() > deadline:
                     raise
             else:
                 if self._file is None:

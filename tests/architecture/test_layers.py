@@ -36,7 +36,7 @@ LAYERS = {
     "_tables": BASE | {"_core", "_tables"},
     "policy": BASE | {"_core"},
     # Of clients, which import it, it names only the types.
-    "ledger": BASE | {"_async", "_core", "_sync", "_tables", "ledger", "policy"},
+    "ledger": BASE | {"_async", "_core", "_sync", "_tables", "_tasks", "ledger", "policy"},
     "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
     # What a service file may name; loaded only if there is one.
     "_service": BASE | {"_core", "_http", "_service", "ledger", "policy"},

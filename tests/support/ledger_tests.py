@@ -10,7 +10,6 @@ import pickle
 import random
 import signal
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -30,9 +29,11 @@ from plans import FIRST, SECOND, THIRD, pause, plan_of, verdicts
 from processes import received, started
 from raw_server import RawServer, answer_to
 from run_command import run_command
+from waiting import stop_clock
 
 import adclient.ledger.database
 from adclient import CallTimeout, ConfigurationError, Diff, Draft, Entry, LedgerError, Policy
+from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.idle import _close_everywhere
@@ -704,6 +705,7 @@ def test_ledger_can_be_used_on_both_sides_of_a_fork_during_a_plan(where) -> None
         """
 sys.path.append(sys.argv[2])
 from ledger_tests import admit, stage_plan
+from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 
 ledger = open_ledger(url)
@@ -721,7 +723,7 @@ assert len(ledger.entries()) == 4
 
 @pytest.mark.parametrize(("busy", "timeout"), [(0.2, 60), (60, 0.3)], ids=["busy", "timeout"])
 @sync_and_async
-async def test_write_is_not_sent_while_another_process_holds_the_ledger(
+async def test_write_is_not_sent_while_another_process_holds_the_ledger_also_in_frozen_time(
     client_kind, ledger, locked, monkeypatch, busy, timeout
 ) -> None:
     fake = FakeAdService()
@@ -731,12 +733,13 @@ async def test_write_is_not_sent_while_another_process_holds_the_ledger(
     async with client_kind.open("https://ads.example.com", **options) as client:
         with locked():
             monkeypatch.setattr(adclient.ledger.database, "BUSY_SECONDS", busy)
-            began = time.monotonic()
+            stop_clock(monkeypatch)
+            began = monotonic()
             # An async call can end before its thread does.
             problem = r"has locked it" if busy < timeout else "has locked it|the ledger took"
             with pytest.raises((LedgerError, CallTimeout), match=problem):
                 await wait(client.beta.pause_campaign(**CAMPAIGN))
-            assert 0.2 <= time.monotonic() - began < 10
+            assert 0.2 <= monotonic() - began < 10
         assert len(fake.requests) == 0
         monkeypatch.undo()
         assert [entry.entry_id for entry in ledger.entries()] == ["entry_of the past"]
@@ -746,7 +749,7 @@ async def test_write_is_not_sent_while_another_process_holds_the_ledger(
 
 def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
     def admit_late() -> None:
-        DEADLINE.set(time.monotonic())
+        DEADLINE.set(monotonic())
         admit(ledger)
 
     with pytest.raises(LedgerError, match=r"time of the call is over|respond in time"):

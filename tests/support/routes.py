@@ -12,8 +12,8 @@ from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
-from adclient._http.clock import monotonic
 from adclient._http.httpcore_alias import httpcore
+from adclient._tasks.clock import monotonic
 
 AMPLE = 30.0
 OK = reply(200, b"hello")

@@ -1,6 +1,7 @@
 """Wait for events with a bound, so that a test that would hang fails instead."""
 
 import functools
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,15 @@ import httpx
 from clients import SYNC
 
 LONG = 20.0  # seconds, for a machine under load
+
+
+def stop_clock(patch) -> None:
+    """Replace `time.monotonic` wherever adclient may name it, as freezegun does."""
+    real = time.monotonic
+    for name, module in [*sys.modules.items()]:
+        if name == "time" or name.startswith("adclient"):
+            for key in [key for key, value in vars(module).items() if value is real]:
+                patch.setattr(module, key, lambda: 1.77e9)
 
 
 def in_time(test: Callable) -> Callable:

@@ -1,7 +1,6 @@
 """The ASGI application: the service, its OpenAPI document and the approval page."""
 
 import re
-from time import monotonic
 
 import attrs
 from starlette.applications import Starlette
@@ -13,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adclient._http.network import is_loopback
+from adclient._tasks.clock import monotonic
 from adclient.testing._clock import FakeClock
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage

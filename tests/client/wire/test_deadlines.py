@@ -1,7 +1,6 @@
 """A call ends at its timeout, whatever the server does, and ends no other call."""
 
 import json
-import sys
 import time
 
 import anyio
@@ -10,6 +9,7 @@ import pytest
 from cases import each_case
 from clients import FAMILY, SYNC, asyncio_and_trio, read, sync_and_async, wait, write
 from raw_server import LISTING, Connection, answer_to, head, serve_well, serving
+from waiting import stop_clock
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown
 
@@ -52,12 +52,8 @@ async def ends_in_time(call, client) -> AdClientError:
 async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
     client_kind, timeout, monkeypatch
 ) -> None:
-    real = time.monotonic
     with monkeypatch.context() as patch:
-        for name, module in [*sys.modules.items()]:  # as freezegun does
-            if name == "time" or name.startswith("adclient"):
-                for key in [key for key, value in vars(module).items() if value is real]:
-                    patch.setattr(module, key, lambda: 1.77e9)
+        stop_clock(patch)
         async with serving(client_kind, serve_well, timeout=timeout, max_retries=0) as (_, client):
             for call in (read, write):
                 await wait(call(client))

@@ -24,6 +24,7 @@ from clients import (
     wait,
     write,
 )
+from waiting import stop_clock
 
 from adclient import CallTimeout, LedgerError, LedgerWarning, RateLimited, SharedGate, SQLiteLedger
 
@@ -131,7 +132,10 @@ async def test_call_is_not_sent_if_the_gate_cannot_be_asked(
 
 @pytest.mark.parametrize("timeout", [0.2, 1e-6])
 @sync_and_async
-async def test_locked_file_takes_no_longer_than_a_call(client_kind, gate, locked, timeout) -> None:
+async def test_locked_file_takes_no_longer_than_the_call_also_in_frozen_time(
+    client_kind, gate, locked, timeout, monkeypatch
+) -> None:
+    stop_clock(monkeypatch)
     service = Service()
     async with client_kind.open(transport=service.transport, gate=gate, timeout=timeout) as client:
         # An async call can end before its thread does.

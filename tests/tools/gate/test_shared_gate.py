@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import timedelta
@@ -16,6 +15,7 @@ from gate_tests import *  # noqa: F403
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
+from adclient._tasks.clock import monotonic
 from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
@@ -240,7 +240,7 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
     monkeypatch.setattr(gate._database, "_use", use)
     longest = 0.01 if error == LOCKED else 20
     with nullcontext() if error is None else pytest.raises(LedgerError, match=f"^{error}"):
-        gate._database.use("key", lambda state: None, time.monotonic() + longest)
+        gate._database.use("key", lambda state: None, monotonic() + longest)
     assert DEADLINE.get() == math.inf  # what comes after the gate has its own time
 
 
