@@ -19,9 +19,9 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
-from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
 from adclient._tasks.blocking import LONGEST_END, async_run_blocking
+from adclient._tasks.clock import Clock, async_in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result

@@ -8,7 +8,6 @@ _PIECE = 64 * 1024
 _KEPT = 1024 * 1024  # of a body that is too large; a draft's id is near the beginning
 
 _GZIP = zlib.MAX_WBITS | 16
-_MAGIC = b"\x1f\x8b"  # the beginning of each member
 
 
 class Body:
@@ -54,8 +53,8 @@ class Body:
         while self._inflate is not None and not self.is_enough:
             if self._inflate.eof:  # what follows is another member, or padding and junk
                 chunk = (self._behind + chunk).lstrip(b"\0")
-                self._behind = chunk[: len(_MAGIC)]
-                if self._behind != _MAGIC:
+                self._behind = chunk[:2]
+                if self._behind != b"\x1f\x8b":
                     break
                 self._behind, self._inflate = b"", zlib.decompressobj(_GZIP)
             try:

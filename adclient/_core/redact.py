@@ -30,18 +30,14 @@ class Redactor:
     __slots__ = ("_secrets",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        plain = {secret.encode() for secret in secrets}
-        forms = plain | {_unescaped(secret)[0] for secret in plain}
+        forms = {secret.encode() for secret in secrets}
+        forms |= {_ESCAPE.sub(_padded, secret).replace(_PADDING, b"") for secret in forms}
         # The longest first: one secret may contain another.
-        known = [re.escape(form) for form in forms if len(form) >= _SHORTEST_SECRET]
-        self._secrets = re.compile(b"|".join(sorted(known, key=len, reverse=True)) or b"(?!)")
-
-    def may_find(self, text: str) -> bool:
-        """Check if a text contains a secret."""
-        return self.redact(text) is not text
+        known = sorted((-len(form), form) for form in forms if len(form) >= _SHORTEST_SECRET)
+        self._secrets = re.compile(b"|".join(re.escape(form) for _, form in known) or b"(?!)")
 
     def redact(self, text: str) -> str:
-        """The text with `***` for each secret."""
+        """The text with `***` for each secret; itself if it has none."""
         data = text.encode("utf-8", "surrogatepass")
         redacted = self.redact_bytes(data)
         return text if redacted == data else redacted.decode("utf-8", "surrogatepass")
@@ -63,32 +59,25 @@ class Redactor:
         # Numbers, which are found much faster than bytes of length one.
         if not (rounds and (b"\\"[0] in data or b"%"[0] in data or b"&"[0] in data)):
             return []
-        plain, padded = _unescaped(data)
+        padded = _ESCAPE.sub(_padded, data)
+        plain = padded.replace(_PADDING, b"")
         found = [match.span() for match in self._secrets.finditer(plain)]
         if not (found := found or self._escaped_in(plain, rounds - 1)):
             return []
         # Where each byte of `plain` begins in `padded`, and so in `data`.
-        starts = [place for place, byte in enumerate(padded) if byte != _PADDING[0]]
-        starts.append(len(data))
+        starts = [*(at for at, byte in enumerate(padded) if byte != _PADDING[0]), len(data)]
         return [(starts[start], starts[end]) for start, end in found]
 
 
-def _unescaped(data: bytes) -> tuple[bytes, bytes]:
-    """A text without escapes, and the same with each character padded to its escape's length."""
-    padded = _ESCAPE.sub(_padded, data)
-    return padded.replace(_PADDING, b""), padded
-
-
 def _padded(escape: re.Match[bytes]) -> bytes:
+    """The character that an escape stands for, as long as the escape."""
     byte, code, entity, char = escape.groups()
     if byte is not None:
         char = bytes((int(byte, 16),))
-    elif code is not None:
-        char = chr(int(code, 16)).encode("utf-8", "surrogatepass")
-    elif entity is not None:
+    elif char is None:
         from html import unescape  # deferred: slow to import
 
-        char = unescape(f"&{entity.decode()}").encode()
+        char = unescape(f"&{(entity or b'#x' + code).decode()}").encode()
     return char[: len(escape[0])].ljust(len(escape[0]), _PADDING)
 
 

@@ -77,21 +77,17 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
         return _redacted_failure(outcome, redactor)
-    headers, body = outcome.headers, outcome.body
-    broken, defect = outcome.broken, outcome.defect
-    if redactor.may_find(" ".join(headers.values())):
+    headers, values = outcome.headers, " ".join(outcome.headers.values())
+    if redactor.redact(values) is not values:
         headers = {name: redactor.redact(value) for name, value in headers.items()}
-    if not outcome.is_whole_success:
-        body = redactor.redact_bytes(body)
-    is_unchanged = headers is outcome.headers and body == outcome.body
-    if is_unchanged and broken is None and defect is None:
+    elif outcome.is_whole_success and outcome.defect is None:
         return outcome  # most contain no secret
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=body,
-        broken=broken and _redacted_failure(broken, redactor),
-        defect=defect and one_line(redactor.redact(defect)),
+        body=outcome.body if outcome.is_whole_success else redactor.redact_bytes(outcome.body),
+        broken=outcome.broken and _redacted_failure(outcome.broken, redactor),
+        defect=outcome.defect and one_line(redactor.redact(outcome.defect)),
     )
 
 

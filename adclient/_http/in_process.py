@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
-from adclient._http.clock import Clock
 from adclient._http.send import Attempt
+from adclient._tasks.clock import Clock
 from adclient.errors import ConfigurationError
 
 FAKE_HOST = "fake.adclient.test"

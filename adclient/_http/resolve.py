@@ -6,10 +6,10 @@ from random import random
 from typing import TYPE_CHECKING, cast
 
 from adclient._core.auth import Credentials, SecretHeader
-from adclient._http.clock import SYSTEM_CLOCK, Clock
 from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender, service_at
 from adclient._http.network import Network, is_loopback
 from adclient._http.send import AsyncSender, Sender
+from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller
 

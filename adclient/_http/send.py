@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from adclient._core.body import LONGEST_ERROR_BODY, Body
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._http.clock import wall_time
-from adclient._tasks.clock import monotonic
+from adclient._tasks.clock import monotonic, wall_time
 
 Errors = tuple[type[Exception], ...]
 

@@ -19,9 +19,9 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
 from adclient._tasks.blocking import LONGEST_END, run_blocking
+from adclient._tasks.clock import Clock, in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result

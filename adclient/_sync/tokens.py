@@ -8,7 +8,7 @@ from adclient._core.auth import AuthHeaders
 from adclient._core.events import write_log
 from adclient._core.tokens import TokenCache
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._http.clock import in_time
+from adclient._tasks.clock import in_time
 
 
 class TokenFetcher:

@@ -11,7 +11,7 @@ import anyio.to_thread
 import attrs
 from anyio.lowlevel import checkpoint
 
-from adclient._http.clock import Clock
+from adclient._tasks.clock import Clock
 from adclient._values.arguments import as_float
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

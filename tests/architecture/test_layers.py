@@ -47,7 +47,7 @@ LAYERS = {
     "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "ledger", "policy"},
     "mcp": BASE | {"_agents", "_async", "policy"},
     "pytest_plugin": {"__init__", "testing"},
-    "doctor": BASE | {"_core", "_http", "_service", "doctor", "transports"},
+    "doctor": BASE | {"_core", "_http", "_service", "_tasks", "doctor", "transports"},
     "conform": BASE | {"_core", "_sync", "conform"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE

@@ -705,7 +705,6 @@ def test_ledger_can_be_used_on_both_sides_of_a_fork_during_a_plan(where) -> None
         """
 sys.path.append(sys.argv[2])
 from ledger_tests import admit, stage_plan
-from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 
 ledger = open_ledger(url)

@@ -85,7 +85,7 @@ def test_missing_file_secret_or_mapping_is_refused(client_class, path, monkeypat
         client_class.from_service(path)
     assert SECRET not in str(caught.value)
     path.write_text("format =")
-    with pytest.raises(ConfigurationError, match="not TOML") as caught:
+    with pytest.raises(adclient.ConfigurationError, match="not TOML") as caught:
         client_class.from_service(path, token=TOKEN)
     assert_untold(*locals_of(caught.value))
 
