@@ -12,7 +12,6 @@ from forking import run
 from gate_readers import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
-from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 from adclient.ledger.gate_database import BURST, State
 
@@ -46,7 +45,7 @@ def test_no_process_sends_during_a_pause(where) -> None:
     states = list[State]()
     database = open_ledger(where).__gate__()
     key = f"\\n{server.url}\\na"
-    database.use(key, states.append, monotonic() + 5, is_read=True)
+    database.use(key, states.append, time.monotonic() + 5, is_read=True)
     began, ended = states[0].paused_at, states[0].paused_until
     assert ended - began == pytest.approx(PAUSE, abs=0.01)
     # Of each other thread or task, one request may have been under way when the pause began.

@@ -182,12 +182,8 @@ def test_no_text_breaks_redaction() -> None:
                 write(client)
 
 
-def bad_token() -> str:
-    return "canary\n"
-
-
-def bad_headers(request: object) -> dict[str, str]:
-    return {"x-key": "can\tary", "authorization": "canary\n"}
+def giving(value: object):
+    return lambda *_: value  # unlike a `partial`, its `repr` does not show the value
 
 
 SECRETS = {"token": TOKEN, "headers": {"x-key": TOKEN}, "proxy": "http://user:canary@proxy.test"}
@@ -199,7 +195,8 @@ WRONG["conventions"] = Conventions(reads={"x.y": {}})
     ("options", "environment"),
     [
         ({"base_url": URL, "token": "canary\n"}, {}),
-        ({"base_url": URL, "token": "canary", "auth": bad_headers}, {}),
+        ({"base_url": URL, "token": "canary", "auth": giving("canary")}, {}),
+        ({"base_url": URL}, {"ADCLIENT_TOKEN": "canary x"}),
         ({"base_url": "https://user:canary@ads.example.com"}, {}),
         *[({"base_url": f"https://user:canary@{bad}"}, {}) for bad in ("[::x]", "a:canary")],
         ({"base_url": URL, "proxy": "http://user:canary@[::x]"}, {}),
@@ -258,12 +255,17 @@ async def test_error_about_a_body_or_a_text_holds_only_its_beginning(client_kind
     assert_untold(*map(shown_by, errors), *(t for e in errors for t in locals_of(e)))
 
 
-@each_case("options", [{"token": bad_token}, {"auth": bad_headers}])
+BAD = [{"token": giving(token)} for token in ("", "canary\n", None, 7)]
+BAD += [{"auth": giving(h)} for h in (None, "canary", {"host": "canary"}, {"x-key": "canary\t"})]
+
+
+@each_case("options", BAD)
 @sync_and_async
 async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options) -> None:
     async with client_kind.open(transport=Service().transport, **options) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(write(client))
+    assert caught.value.argument in options
     assert_untold(shown_by(caught.value))
 
 
