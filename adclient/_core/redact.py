@@ -44,7 +44,6 @@ class Redactor:
 
     def redact_bytes(self, data: bytes) -> bytes:
         """The bytes with `***` for each secret, and otherwise as they are."""
-        data = self._secrets.sub(_HIDDEN, data)
         head = data[:_EXAMINED]
         # At first those that are escaped once, then the others, such as in JSON within JSON.
         while spans := self._escaped_in(head, 2):
@@ -52,7 +51,8 @@ class Redactor:
             for start, end in reversed(spans):
                 shorter[start:end] = _HIDDEN
             head = bytes(shorter)
-        return head + data[_EXAMINED:]
+        # The plain ones last: before one, a backslash may escape its first character.
+        return self._secrets.sub(_HIDDEN, head + data[_EXAMINED:])
 
     def _escaped_in(self, data: bytes, rounds: int) -> list[tuple[int, int]]:
         """Where secrets are that are escaped at most so many times."""
