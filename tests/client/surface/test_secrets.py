@@ -145,7 +145,7 @@ MARKS = (
 )
 
 
-@each_case("token", [TOKEN, "ab\\c0", "a/b'c\"d", "100%\\u0041", "/s3cr3t+tok/en==", "/\"\\/%'"])
+@each_case("token", [TOKEN, "ab\\c0", "a/b'c\"d", "100%\\u0041", "/s3cr3t+token==", "/\"\\/%'"])
 def test_escaped_token_is_redacted_and_the_rest_of_a_body_stays(token) -> None:
     php = json.dumps(token)[1:-1].replace("/", r"\/")
     texts = [php, quote(php), quote(token), quote(quote(token, safe=""))]
