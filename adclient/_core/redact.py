@@ -45,13 +45,13 @@ class Redactor:
     def redact_bytes(self, data: bytes) -> bytes:
         """The bytes with `***` for each secret, and otherwise as they are."""
         head = data[:_EXAMINED]
-        # At first those that are escaped once, then the others, such as in JSON within JSON.
+        # Those that are escaped most, as in JSON within JSON, come first, and plain ones last:
+        # what escapes the first character of a secret belongs to it.
         while spans := self._escaped_in(head, 2):
             shorter = bytearray(head)
             for start, end in reversed(spans):
                 shorter[start:end] = _HIDDEN
             head = bytes(shorter)
-        # The plain ones last: before one, a backslash may escape its first character.
         return self._secrets.sub(_HIDDEN, head + data[_EXAMINED:])
 
     def _escaped_in(self, data: bytes, rounds: int) -> list[tuple[int, int]]:
@@ -61,8 +61,8 @@ class Redactor:
             return []
         padded = _ESCAPE.sub(_padded, data)
         plain = padded.replace(_PADDING, b"")
-        found = [match.span() for match in self._secrets.finditer(plain)]
-        if not (found := found or self._escaped_in(plain, rounds - 1)):
+        found = self._escaped_in(plain, rounds - 1)
+        if not (found := found or [match.span() for match in self._secrets.finditer(plain)]):
             return []
         # Where each byte of `plain` begins in `padded`, and so in `data`.
         starts = [*(at for at, byte in enumerate(padded) if byte != _PADDING[0]), len(data)]
