@@ -2,12 +2,13 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
-    ASK          ask the shared gate; the engine sends back None, the seconds to wait, or a Failure
+    ACQUIRE      get a turn at the shared gate, credentials and a slot
+    ASK          ask the shared gate whether the request may be sent now
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
-and returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
+The engine sends back None after ACQUIRE and ASK, the seconds to wait before the next ACQUIRE, or a
+Failure if it is too late. The generator returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
 sync and async, perform the steps; tests drive the generator with lists of outcomes.
 """
 
@@ -127,22 +128,23 @@ class Exchange(Generic[R]):
         outcome: Outcome | None = None
         refusal: RawResponse | None = None
         while True:
-            if isinstance(no_slot := (yield ACQUIRE), Failure):
-                return outcome or no_slot  # an earlier response explains more than a lack of slots
-            if refusal is not None:
+            wait = yield ACQUIRE
+            if wait is None and refusal is not None:
                 if self.auth.headers == self.refused.headers:
                     return refusal  # there is no other token
                 if reporter is not None:
                     reporter.retrying(self.attempts, refusal, 0.0)
                 refusal = None
-            if self._has_shared_gate and (wait := (yield ASK)) is not None:
+            if wait is None and self._has_shared_gate:
+                wait = yield ASK
+            if wait is not None:
                 if not isinstance(wait, float):
                     assert isinstance(wait, Failure)
-                    return outcome or wait
+                    return outcome or wait  # an earlier response explains more than a lack of slots
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
-                continue  # the shared gate is asked again
+                continue
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
                 # If the wait would exceed the deadline, send anyway: the service may accept it.

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
-GATE_THREAD = "adclient-gate"  # not that of the ledger, which may be locked
+# Not the thread of the ledger, which may be locked; what needs no slot has another one, so that
+# a call whose turn has come is not behind those that still ask for one.
+GATE_THREAD, TURNS_THREAD = "adclient-gate", "adclient-turns"
 
 
 @attrs.define(eq=False, repr=False)
@@ -107,7 +109,7 @@ class Engine:
         entry = None if guard is None else guard.entry_for(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
         shared = self.shared_gate
-        ticket = None if shared is None else shared.__ticket__(call, self.options)
+        ticket = None if shared is None else shared.__ticket__(call, self.options, self.clock.now)
         exchange = Exchange(
             call,
             self._requests.build(call),
@@ -218,11 +220,12 @@ class Engine:
                     continue
                 if step is ASK:
                     assert ticket is not None
-                    outcome = self._ask(ticket, exchange.time_left)
+                    is_due = ticket.use_turn()
+                    outcome = None if is_due else self._ask(ticket, exchange, has_slot=True)
                     continue
                 slot.release()
                 if step is ACQUIRE:
-                    outcome = self._acquire(exchange, slot)
+                    outcome = self._acquire(exchange, slot, ticket)
                 else:
                     self.clock.sleep(step)
                     outcome = None
@@ -232,8 +235,15 @@ class Engine:
         slot.release()
         return exchange.result(final)  # without a slot, which another call can use meanwhile
 
-    def _acquire(self, exchange: Exchange[R], slot: Slot) -> Failure | None:
-        """Get the credentials and the slot of an attempt; a failure if that takes too long."""
+    def _acquire(
+        self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None"
+    ) -> Failure | float | None:
+        """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
+        # If a token was refused, there may be no other one to use the turn.
+        if ticket is not None and not ticket.has_turn and exchange.refused is NO_AUTH:
+            decision = self._ask(ticket, exchange, has_slot=False)
+            if decision is not None:
+                return decision
         late = None
         if self.credentials.fixed is None:
             auth = self._fetch_credentials(exchange)
@@ -247,10 +257,13 @@ class Engine:
         self.check_open()
         return late
 
-    def _ask(self, ticket: "Ticket", left: float) -> Failure | float | None:
+    def _ask(
+        self, ticket: "Ticket", exchange: Exchange[R], *, has_slot: bool
+    ) -> Failure | float | None:
         """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""
-        asking = ticket.asking(left, self.random())
-        if run_blocking(asking, left, ticket.give_up, thread=GATE_THREAD):
+        left, thread = exchange.time_left, GATE_THREAD if has_slot else TURNS_THREAD
+        asking = ticket.asking(left, self.random(), has_slot=has_slot)
+        if run_blocking(asking, left, ticket.give_up, thread=thread):
             self.check_open()
             return ticket.decision
         # A blocking call is never late here, and tracers miss the lines behind a cancellation.

@@ -1,5 +1,6 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ Work = Callable[[], None]
 
 LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
 LONGEST_RECORD = 1.0  # seconds to wait until a pause is recorded
+_FRESH = 0.01  # seconds; a look at the pause that is older is repeated before a request is sent
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -94,8 +96,10 @@ class SharedGate:
         rate = "" if self._per_second is None else f", {self._per_second:g} per second"
         return f"<SharedGate {self._database}{name}{rate}>"
 
-    def __ticket__(self, call: Call[Result], options: Options) -> "Ticket | None":
-        """The ticket of a call; None if nothing limits it."""
+    def __ticket__(
+        self, call: Call[Result], options: Options, now: Callable[[], float]
+    ) -> "Ticket | None":
+        """The ticket of a call, by the clock of its client; None if nothing limits it."""
         scope = options.conventions.rate_limit_scope
         if scope == "call" and self._per_second is None:
             return None
@@ -108,15 +112,20 @@ class SharedGate:
             key("\n".join([self._name, address.rstrip("/"), account_id])),
             call.operation.full_name,
             has_pauses=scope != "call",
+            now=now,
         )
 
 
 @attrs.define(eq=False)
 class Ticket:
-    """One call at a gate: it asks before each of its requests, and records a pause.
+    """One call at a gate: it reserves a turn for each of its requests, and records a pause.
 
-    `decision` is None for a request that may be sent, the seconds to wait until it asks again, or
-    the failure of a call that has no time to wait.
+    Turns are reserved without a slot, so that a call whose turn has come finds one: calls that
+    queue for the database must not have them all. Right before the request is sent, the call
+    checks with its slot that there is no pause, or takes another turn if its own is over.
+
+    `decision` is None if the call may go on, the seconds to wait, or the failure of a call that has
+    no time to wait.
     """
 
     database: GateDatabase
@@ -124,11 +133,25 @@ class Ticket:
     key: str
     operation: str
     has_pauses: bool
-    # The reserved turn for which it waits.
-    _turn_at: float | None = attrs.field(default=None, init=False)
+    now: Callable[[], float]
     decision: Failure | float | None = attrs.field(default=None, init=False)
+    # By `now`: when the reserved turn is over, and when the state was read.
+    _turn_at: float = attrs.field(default=-math.inf, init=False)
+    _read_at: float = attrs.field(default=-math.inf, init=False)
 
-    def asking(self, longest: float, random: float) -> Work:
+    @property
+    def has_turn(self) -> bool:
+        """Whether it needs no turn, or has one that is not over."""
+        return self.per_second is None or self.now() <= self._turn_at
+
+    def use_turn(self) -> bool:
+        """Use its turn; False if it has to ask first."""
+        is_fresh = not self.has_pauses or self.now() - self._read_at <= _FRESH
+        if is_usable := is_fresh and self.has_turn:
+            self._turn_at = -math.inf
+        return is_usable
+
+    def asking(self, longest: float, random: float, *, has_slot: bool) -> Work:
         """A function that asks for a request; it may block.
 
         The call has `longest` seconds left from now on; `random` is in [0, 1).
@@ -136,12 +159,13 @@ class Ticket:
         Raises, when it is called:
             LedgerError: The database cannot be used.
         """
-        end, turn_at = monotonic() + longest, self._turn_at
+        # Not when it is called: a slow database must not take the turn of a call that was in time.
+        end, has_turn = monotonic() + longest, self.has_turn
 
         def ask() -> None:
-            decide = partial(self._decide, turn_at, end, random)
+            decide = partial(self._decide, has_slot, has_turn, end, random)
             try:
-                self.database.use(self.key, decide, end, is_read=self.per_second is None)
+                self.database.use(self.key, decide, end, is_read=has_turn)
             except LedgerError as error:
                 if monotonic() < end:
                     text = f"{self.operation}: the shared gate in {self.database} cannot be asked"
@@ -179,17 +203,16 @@ class Ticket:
         """Do nothing: a call that was cancelled leaves its turn unused."""
 
     def _decide(
-        self, turn_at: float | None, end: float, random: float, state: State
+        self, has_slot: bool, has_turn: bool, end: float, random: float, state: State
     ) -> State | None:
         """Make a decision, and return the state with a reserved turn."""
-        self._turn_at = self.decision = None
+        self._read_at, self._turn_at, self.decision = self.now(), -math.inf, None
         if self.has_pauses and (left := state.pause_left) > 0:
             left += state.jitter(random)
             reason = f"the service asked for a pause, of which {left:.3g} s are left"
             self.decision = _wait(left, end, reason)
             return None
-        # A call that queued for a slot until its turn was over takes another one.
-        if self.per_second is None or (turn_at is not None and state.now <= turn_at):
+        if self.per_second is None or has_turn:
             return None
         turn_at = state.next_turn(self.per_second)
         if (wait := turn_at - BURST - state.now) > 0:
@@ -197,7 +220,8 @@ class Ticket:
             self.decision = _wait(wait, end, reason)
             if isinstance(self.decision, Failure):
                 return None
-            self._turn_at = turn_at
+        if wait > 0 or not has_slot:
+            self._turn_at = self._read_at + turn_at - state.now
         return state._replace(reserved_at=state.now, turn_at=turn_at)
 
 
