@@ -124,17 +124,19 @@ class AsyncEngine:
             reporter=reporter,
         )
         slot = AsyncSlot(self.limiter)
+        place = slot if ticket is None else AsyncSlot(self.limiter.line(ticket.key))
         try:
             if guard is None or entry is None:
-                value = await self._perform(exchange, slot, ticket)
+                value = await self._perform(exchange, slot, ticket, place)
             else:
-                value = await self._perform_recorded(exchange, slot, ticket, guard, entry)
+                value = await self._perform_recorded(exchange, slot, ticket, place, guard, entry)
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
             raise
         finally:
             slot.release()
+            place.release()
         if reporter is not None:
             reporter.end(None)
         return value
@@ -175,6 +177,7 @@ class AsyncEngine:
         exchange: Exchange[R],
         slot: AsyncSlot,
         ticket: "Ticket | None",
+        place: AsyncSlot,
         guard: "Guard",
         entry: "Entry",
     ) -> R:
@@ -187,9 +190,10 @@ class AsyncEngine:
         if not is_in_time:  # pragma: no cover
             return exchange.result(too_late("the ledger took the whole timeout"))
         try:
-            value = await self._perform(exchange, slot, ticket)
+            value = await self._perform(exchange, slot, ticket, place)
         except BaseException as error:
             slot.release()
+            place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
             await async_run_blocking(guard.ending(entry, error, exchange.attempts), LONGEST_END)
             raise
@@ -199,7 +203,9 @@ class AsyncEngine:
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
     # `finally` around the loop.
-    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None") -> R:
+    async def _perform(
+        self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None", place: AsyncSlot
+    ) -> R:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
         outcome: Outcome | float | None = None
@@ -224,8 +230,10 @@ class AsyncEngine:
                     outcome = None if is_due else await self._ask(ticket, exchange, has_slot=True)
                     continue
                 slot.release()
+                if ticket is not None and not ticket.has_turn:
+                    place.release()
                 if step is ACQUIRE:
-                    outcome = await self._acquire(exchange, slot, ticket)
+                    outcome = await self._acquire(exchange, slot, ticket, place)
                 else:
                     await self.clock.async_sleep(step)
                     outcome = None
@@ -233,14 +241,18 @@ class AsyncEngine:
             exchange.raise_if_staged(error)
             raise
         slot.release()
+        place.release()
         return exchange.result(final)  # without a slot, which another call can use meanwhile
 
     async def _acquire(
-        self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None"
+        self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None", place: AsyncSlot
     ) -> Failure | float | None:
         """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
         # If a token was refused, there may be no other one to use the turn.
         if ticket is not None and not ticket.has_turn and exchange.refused is NO_AUTH:
+            place.release()  # of a turn that has just gone
+            if not slot.is_nested and not await place.acquire(exchange.time_left):
+                return too_late(f"no turn at the shared gate in time ({self.limiter})")
             decision = await self._ask(ticket, exchange, has_slot=False)
             if decision is not None:
                 return decision

@@ -11,11 +11,16 @@ class AsyncCapacityLimiter:
 
     def __init__(self, total: int) -> None:
         self.total = total
+        self.lines: dict[str, AsyncCapacityLimiter] = {}
         self.reset_after_fork()
         RESETTABLE.add(self)
 
     def __str__(self) -> str:
         return f"max_concurrency is {self.total}"
+
+    def line(self, key: str) -> "AsyncCapacityLimiter":
+        """The limiter of the calls that have a turn at a shared gate, as many as have slots."""
+        return self.lines.get(key) or self.lines.setdefault(key, AsyncCapacityLimiter(self.total))
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's tasks."""
@@ -30,6 +35,7 @@ class AsyncSlot:
     """
 
     __slots__ = ("_is_held", "_semaphore")
+    is_nested = False
 
     def __init__(self, limiter: AsyncCapacityLimiter) -> None:
         semaphore = limiter.semaphores.get(None)

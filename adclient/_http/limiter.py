@@ -26,11 +26,16 @@ class CapacityLimiter:
 
     def __init__(self, total: int) -> None:
         self.total = total
+        self.lines: dict[str, CapacityLimiter] = {}
         self.reset_after_fork()
         RESETTABLE.add(self)
 
     def __str__(self) -> str:
         return f"max_concurrency is {self.total}"
+
+    def line(self, key: str) -> "CapacityLimiter":
+        """The limiter of the calls that have a turn at a shared gate, as many as have slots."""
+        return self.lines.get(key) or self.lines.setdefault(key, CapacityLimiter(self.total))
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
@@ -62,9 +67,14 @@ class Slot:
         self._thread = limiter.thread
         self.release: Callable[[], object] = _nothing
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether a call around this one, in the same thread, holds a slot."""
+        return len(getattr(self._thread, "held", ())) > 1
+
     def acquire(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for the slot; False if none was free."""
-        if len(getattr(self._thread, "held", ())) > 1:
+        if self.is_nested:
             return True
         held: list[object] = [_BOTTOM]
         self._thread.held = held

@@ -124,17 +124,19 @@ class Engine:
             reporter=reporter,
         )
         slot = Slot(self.limiter)
+        place = slot if ticket is None else Slot(self.limiter.line(ticket.key))
         try:
             if guard is None or entry is None:
-                value = self._perform(exchange, slot, ticket)
+                value = self._perform(exchange, slot, ticket, place)
             else:
-                value = self._perform_recorded(exchange, slot, ticket, guard, entry)
+                value = self._perform_recorded(exchange, slot, ticket, place, guard, entry)
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
             raise
         finally:
             slot.release()
+            place.release()
         if reporter is not None:
             reporter.end(None)
         return value
@@ -175,6 +177,7 @@ class Engine:
         exchange: Exchange[R],
         slot: Slot,
         ticket: "Ticket | None",
+        place: Slot,
         guard: "Guard",
         entry: "Entry",
     ) -> R:
@@ -187,9 +190,10 @@ class Engine:
         if not is_in_time:  # pragma: no cover
             return exchange.result(too_late("the ledger took the whole timeout"))
         try:
-            value = self._perform(exchange, slot, ticket)
+            value = self._perform(exchange, slot, ticket, place)
         except BaseException as error:
             slot.release()
+            place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
             run_blocking(guard.ending(entry, error, exchange.attempts), LONGEST_END)
             raise
@@ -199,7 +203,9 @@ class Engine:
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
     # `finally` around the loop.
-    def _perform(self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None") -> R:
+    def _perform(
+        self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None", place: Slot
+    ) -> R:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
         outcome: Outcome | float | None = None
@@ -224,8 +230,10 @@ class Engine:
                     outcome = None if is_due else self._ask(ticket, exchange, has_slot=True)
                     continue
                 slot.release()
+                if ticket is not None and not ticket.has_turn:
+                    place.release()
                 if step is ACQUIRE:
-                    outcome = self._acquire(exchange, slot, ticket)
+                    outcome = self._acquire(exchange, slot, ticket, place)
                 else:
                     self.clock.sleep(step)
                     outcome = None
@@ -233,14 +241,18 @@ class Engine:
             exchange.raise_if_staged(error)
             raise
         slot.release()
+        place.release()
         return exchange.result(final)  # without a slot, which another call can use meanwhile
 
     def _acquire(
-        self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None"
+        self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None", place: Slot
     ) -> Failure | float | None:
         """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
         # If a token was refused, there may be no other one to use the turn.
         if ticket is not None and not ticket.has_turn and exchange.refused is NO_AUTH:
+            place.release()  # of a turn that has just gone
+            if not slot.is_nested and not place.acquire(exchange.time_left):
+                return too_late(f"no turn at the shared gate in time ({self.limiter})")
             decision = self._ask(ticket, exchange, has_slot=False)
             if decision is not None:
                 return decision

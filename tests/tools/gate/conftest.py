@@ -58,4 +58,4 @@ def ticket_of():
     """The ticket of a call, for which a test decides when it asks."""
     call = validated(EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "account_b204"})
     options = Options(base_url="https://ads.example.com")
-    return lambda gate: gate.__ticket__(call, options)
+    return lambda gate: gate.__ticket__(call, options, fake.clock.monotonic)
