@@ -19,11 +19,15 @@ PAUSE = 0.5
 
 
 class RecordingServer(RawServer):
-    """Notes when requests arrive, and refuses one of them with a `Retry-After`."""
+    """Notes when requests arrive, and refuses one of them with a `Retry-After`.
 
-    def __init__(self, refuses: int = 0) -> None:
+    `states` are those of the gate `where` when a request arrived after that.
+    """
+
+    def __init__(self, where: str = "", refuses: int = 0) -> None:
         self.arrivals: list[float] = []
-        self._refuses = refuses
+        self.states: list[State] = []
+        self._where, self._refuses = where, refuses
         super().__init__(self.answer)
 
     def answer(self, connection: Connection) -> None:
@@ -31,6 +35,11 @@ class RecordingServer(RawServer):
             with self.lock:
                 self.arrivals.append(time.time())
                 is_refused = len(self.arrivals) == self._refuses
+                if 0 < self._refuses < len(self.arrivals):
+                    # The address of the service was part of the key.
+                    key, end = f"\\n{self.url}\\na", time.monotonic() + 5
+                    gate = open_ledger(self._where).__gate__()
+                    gate.use(key, self.states.append, end, is_read=True)
             if is_refused:
                 connection.send(reply(429, b"{}", f"Retry-After: {PAUSE}"))
             else:
@@ -38,19 +47,14 @@ class RecordingServer(RawServer):
 
 
 def test_no_process_sends_during_a_pause(where) -> None:
-    with RecordingServer(refuses=20) as server:
+    with RecordingServer(where, refuses=20) as server:
         assert read_all(server.url, where, threads=3, calls=8) == []
     assert len(server.arrivals) == 4 * 3 * 8 + 1
-    # The address of the service was part of the key.
-    states = list[State]()
-    database = open_ledger(where).__gate__()
-    key = f"\\n{server.url}\\na"
-    database.use(key, states.append, time.monotonic() + 5, is_read=True)
-    began, ended = states[0].paused_at, states[0].paused_until
-    assert ended - began == pytest.approx(PAUSE, abs=0.01)
+    *_, last = server.states
+    assert last.paused_until - last.paused_at == pytest.approx(PAUSE, abs=0.01)
     # Of each other thread or task, one request may have been under way when the pause began.
-    assert len([at for at in server.arrivals if began < at < ended]) < 12
-    assert server.arrivals[-1] > ended
+    assert len([state for state in server.states if state.pause_left > 0]) < 12
+    assert server.arrivals[-1] > last.paused_until
 
 
 def test_processes_together_respect_the_requests_per_second(where) -> None:

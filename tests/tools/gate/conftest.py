@@ -44,17 +44,17 @@ def gate(where) -> SharedGate:
 
 @pytest.fixture
 def ask():
-    """Ask a gate for a call, with a ticket that has waited or a new one; its decision."""
+    """Ask a gate for a call that has a slot, and has waited or not; its decision."""
 
     def ask(ticket, longest: float = 30.0):
-        ticket.asking(longest, 0.5)()
+        ticket.asking(longest, 0.5, has_slot=True)()
         return ticket.decision
 
     return ask
 
 
 @pytest.fixture
-def ticket_of():
+def ticket_of(fake):
     """The ticket of a call, for which a test decides when it asks."""
     call = validated(EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "account_b204"})
     options = Options(base_url="https://ads.example.com")

@@ -165,18 +165,23 @@ def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, ticket_of
 
 
 def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_of) -> None:
-    """A call of another account holds the only slot while the turns of six calls pass."""
-    sent, is_held, is_free = SimpleQueue[float](), threading.Event(), threading.Event()
-    client = fake.client(gate=gate_of(per_second=10), max_concurrency=1)
+    """Calls of other accounts hold all slots while the turns of six calls pass."""
+    sent, is_held, is_free = SimpleQueue[float](), threading.Barrier(7), threading.Event()
+    client = fake.client(gate=gate_of(per_second=10), max_concurrency=6)
     noted = client.with_options(hooks=Hooks(on_request=lambda _: sent.put(fake.clock.monotonic())))
-    slow = Hooks(on_request=lambda event: [is_held.set(), is_free.wait(10)])
-    with ThreadPoolExecutor(9) as threads, fake.clock.held():
+    slow = Hooks(on_request=lambda event: [is_held.wait(10), is_free.wait(10)])
+    with ThreadPoolExecutor(14) as threads, fake.clock.held():
         for _ in range(8):
             threads.submit(read, noted)
         fake.clock.wait_for_sleepers(6)
-        threads.submit(read, client.with_options(hooks=slow), OTHER)
-        assert is_held.wait(10)
-        fake.clock.advance(0.65)
+        for number in range(6):
+            threads.submit(read, client.with_options(hooks=slow), f"account_{number}")
+        is_held.wait(10)
+        for queued in range(1, 7):
+            fake.clock.advance(0.1)
+            while len(client._engine.limiter.queue) < queued:
+                time.sleep(0.001)
+        fake.clock.advance(0.05)
         is_free.set()
         times = [sent.get(timeout=10), sent.get(timeout=10)]
         for left in reversed(range(6)):
@@ -187,6 +192,56 @@ def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_o
         for last, end in enumerate(times[first:], first):
             assert last - first + 1 <= 10 * (end - begin + 0.1) + 1 + 1e-6
     assert times[-1] < 1.5  # the cap is reached
+
+
+def test_slow_database_takes_no_turn_of_a_call_that_has_its_slot_in_time(fake, where) -> None:
+    uses = list[float]()
+
+    def now():
+        uses.append(fake.clock.monotonic())
+        fake.clock.advance(0.5 if len(uses) > 2 else 0)
+        return fake.clock.now()
+
+    client = fake.client(gate=SharedGate(SQLiteLedger(where, now=now), per_second=1))
+    read(client)
+    read(client)
+    assert uses == pytest.approx([0, 0, 0.9])
+    assert fake.clock.sleeps == pytest.approx((0.9,))
+
+
+def test_calls_have_no_more_turns_at_once_than_slots(fake, gate_of) -> None:
+    """A process that is killed leaves no more unused."""
+    client = fake.client(gate=gate_of(per_second=1), max_concurrency=2)
+    with ThreadPoolExecutor(9) as threads, fake.clock.held():
+        reading = [threads.submit(read, client) for _ in range(9)]
+        fake.clock.wait_for_sleepers(2)
+        hasty = client.with_options(timeout=0.2)
+        with pytest.raises(CallTimeout, match=r"no turn .* in time \(max_concurrency is 2\)"):
+            read(hasty)
+        read(client, OTHER)
+        with pytest.raises(CallTimeout) as late:
+            read(fake.client(gate=gate_of(per_second=1), timeout=1))
+        assert late.value.retry_after == pytest.approx(2.9)
+    assert [future.exception() for future in reading] == [None] * 9
+
+
+def test_call_inside_of_a_hook_waits_for_no_turn_of_a_call_that_waits_for_its_slot(
+    fake, gate_of
+) -> None:
+    threads, waiting = ThreadPoolExecutor(1), []
+
+    def on_request(event) -> None:
+        if event.account_id == ACCOUNT:
+            waiting.append(threads.submit(read, client, OTHER))
+            while not client._engine.limiter.queue:
+                time.sleep(0.001)
+            read(client, OTHER)
+
+    hooks = Hooks(on_request=on_request)
+    client = fake.client(gate=gate_of(per_second=9), max_concurrency=1, timeout=5, hooks=hooks)
+    with threads:
+        read(client)
+    assert waiting[0].exception() is None
 
 
 def test_call_without_time_for_its_turn_takes_none(gate_of, ticket_of, ask) -> None:
