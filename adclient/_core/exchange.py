@@ -8,8 +8,9 @@
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
 The engine sends back None after ACQUIRE and ASK, the seconds to wait before the next ACQUIRE, or a
-Failure if it is too late. The generator returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
-sync and async, perform the steps; tests drive the generator with lists of outcomes.
+Failure if it is too late. The generator returns the final outcome, of which `Exchange.result` makes
+a value or an error. Two engines, sync and async, perform the steps; tests drive the generator with
+lists of outcomes.
 """
 
 from collections.abc import Callable, Generator

@@ -226,8 +226,8 @@ class Engine:
                     continue
                 if step is ASK:
                     assert ticket is not None
-                    is_due = ticket.use_turn()
-                    outcome = None if is_due else self._ask(ticket, exchange, has_slot=True)
+                    if not ticket.may_send:
+                        outcome = self._ask(ticket, exchange.time_left, GATE_THREAD)
                     continue
                 slot.release()
                 if ticket is not None and not ticket.has_turn:
@@ -253,7 +253,7 @@ class Engine:
             place.release()  # of a turn that has just gone
             if not slot.is_nested and not place.acquire(exchange.time_left):
                 return too_late(f"no turn at the shared gate in time ({self.limiter})")
-            decision = self._ask(ticket, exchange, has_slot=False)
+            decision = self._ask(ticket, exchange.time_left, TURNS_THREAD)
             if decision is not None:
                 return decision
         late = None
@@ -269,12 +269,9 @@ class Engine:
         self.check_open()
         return late
 
-    def _ask(
-        self, ticket: "Ticket", exchange: Exchange[R], *, has_slot: bool
-    ) -> Failure | float | None:
+    def _ask(self, ticket: "Ticket", left: float, thread: str) -> Failure | float | None:
         """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""
-        left, thread = exchange.time_left, GATE_THREAD if has_slot else TURNS_THREAD
-        asking = ticket.asking(left, self.random(), has_slot=has_slot)
+        asking = ticket.asking(left, self.random())
         if run_blocking(asking, left, ticket.give_up, thread=thread):
             self.check_open()
             return ticket.decision

@@ -144,14 +144,13 @@ class Ticket:
         """Whether it needs no turn, or has one that is not over."""
         return self.per_second is None or self.now() <= self._turn_at
 
-    def use_turn(self) -> bool:
-        """Use its turn; False if it has to ask first."""
+    @property
+    def may_send(self) -> bool:
+        """Whether it has its turn, and need not look again for a pause."""
         is_fresh = not self.has_pauses or self.now() - self._read_at <= _FRESH
-        if is_usable := is_fresh and self.has_turn:
-            self._turn_at = -math.inf
-        return is_usable
+        return is_fresh and self.has_turn
 
-    def asking(self, longest: float, random: float, *, has_slot: bool) -> Work:
+    def asking(self, longest: float, random: float) -> Work:
         """A function that asks for a request; it may block.
 
         The call has `longest` seconds left from now on; `random` is in [0, 1).
@@ -163,7 +162,7 @@ class Ticket:
         end, has_turn = monotonic() + longest, self.has_turn
 
         def ask() -> None:
-            decide = partial(self._decide, has_slot, has_turn, end, random)
+            decide = partial(self._decide, has_turn, end, random)
             try:
                 self.database.use(self.key, decide, end, is_read=has_turn)
             except LedgerError as error:
@@ -177,7 +176,8 @@ class Ticket:
         return ask
 
     def pause_after(self, outcome: Outcome) -> float:
-        """Seconds that a response asks all calls to wait; 0 for none."""
+        """Seconds that a response asks all calls to wait; 0 for none. Its turn is used."""
+        self._turn_at = -math.inf
         if isinstance(outcome, RawResponse) and outcome.is_rate_limit and self.has_pauses:
             return min(outcome.retry_after or 0.0, LONGEST_PAUSE)
         return 0.0
@@ -202,15 +202,13 @@ class Ticket:
     def give_up(self) -> None:
         """Do nothing: a call that was cancelled leaves its turn unused."""
 
-    def _decide(
-        self, has_slot: bool, has_turn: bool, end: float, random: float, state: State
-    ) -> State | None:
+    def _decide(self, has_turn: bool, end: float, random: float, state: State) -> State | None:
         """Make a decision, and return the state with a reserved turn."""
-        self._read_at, self._turn_at, self.decision = self.now(), -math.inf, None
+        self._read_at, self.decision = self.now(), None
         if self.has_pauses and (left := state.pause_left) > 0:
             left += state.jitter(random)
             reason = f"the service asked for a pause, of which {left:.3g} s are left"
-            self.decision = _wait(left, end, reason)
+            self.decision, self._turn_at = _wait(left, end, reason), -math.inf
             return None
         if self.per_second is None or has_turn:
             return None
@@ -220,8 +218,7 @@ class Ticket:
             self.decision = _wait(wait, end, reason)
             if isinstance(self.decision, Failure):
                 return None
-        if wait > 0 or not has_slot:
-            self._turn_at = self._read_at + turn_at - state.now
+        self._turn_at = self._read_at + turn_at - state.now
         return state._replace(reserved_at=state.now, turn_at=turn_at)
 
 

@@ -44,10 +44,10 @@ def gate(where) -> SharedGate:
 
 @pytest.fixture
 def ask():
-    """Ask a gate for a call that has a slot, and has waited or not; its decision."""
+    """Ask a gate for a call, with a ticket that has waited or a new one; its decision."""
 
     def ask(ticket, longest: float = 30.0):
-        ticket.asking(longest, 0.5, has_slot=True)()
+        ticket.asking(longest, 0.5)()
         return ticket.decision
 
     return ask
