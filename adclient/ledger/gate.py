@@ -36,8 +36,8 @@ class SharedGate:
 
     After a 429 with a `Retry-After`, no client of the gate sends a request before the pause is
     over. It can also cap the requests in a second. Each request asks the gate right before it is
-    sent, and waits within the `timeout` of its call. If the wait for a pause or a turn does not fit,
-    the call raises `CallTimeout` at once, with `retry_after` set, and sends nothing.
+    sent, and waits within the `timeout` of its call. If the wait for a pause or a turn does not
+    fit, the call raises `CallTimeout` at once, with `retry_after` set, and sends nothing.
 
     `Conventions(rate_limit_scope=…)` of a client sets what belongs together: with `"account"`, the
     calls for one account, each of which has its own pause and cap; with `"client"`, all calls.

@@ -202,7 +202,7 @@ def test_slow_database_takes_no_turn_of_a_call_that_has_its_slot_in_time(fake, w
         fake.clock.advance(0.5 if len(uses) > 2 else 0)
         return fake.clock.now()
 
-    client = fake.client(gate=SharedGate(SQLiteLedger(where, now=now), per_second=1))
+    client = fake.client(gate=SharedGate(adclient.SQLiteLedger(where, now=now), per_second=1))
     read(client)
     read(client)
     assert uses == pytest.approx([0, 0, 0.9])
@@ -215,9 +215,8 @@ def test_calls_have_no_more_turns_at_once_than_slots(fake, gate_of) -> None:
     with ThreadPoolExecutor(9) as threads, fake.clock.held():
         reading = [threads.submit(read, client) for _ in range(9)]
         fake.clock.wait_for_sleepers(2)
-        hasty = client.with_options(timeout=0.2)
         with pytest.raises(CallTimeout, match=r"no turn .* in time \(max_concurrency is 2\)"):
-            read(hasty)
+            read(client.with_options(timeout=0.2))
         read(client, OTHER)
         with pytest.raises(CallTimeout) as late:
             read(fake.client(gate=gate_of(per_second=1), timeout=1))
