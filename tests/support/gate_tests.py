@@ -12,6 +12,7 @@ from forking import run
 from gate_readers import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
+from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 from adclient.ledger.gate_database import BURST, State
 
@@ -37,7 +38,7 @@ class RecordingServer(RawServer):
                 is_refused = len(self.arrivals) == self._refuses
                 if 0 < self._refuses < len(self.arrivals):
                     # The address of the service was part of the key.
-                    key, end = f"\\n{self.url}\\na", time.monotonic() + 5
+                    key, end = f"\\n{self.url}\\na", monotonic() + 5
                     gate = open_ledger(self._where).__gate__()
                     gate.use(key, self.states.append, end, is_read=True)
             if is_refused:
@@ -71,6 +72,7 @@ def test_gate_can_be_used_on_both_sides_of_a_fork(where) -> None:
     run(
         """
 from adclient import SharedGate
+from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 
 gate = SharedGate(open_ledger(sys.argv[1]), per_second=5000)
