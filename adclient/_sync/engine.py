@@ -135,8 +135,10 @@ class Engine:
                 reporter.end(error)
             raise
         finally:
-            slot.release()
-            place.release()
+            try:
+                slot.release()
+            finally:  # also after an interrupt in between
+                place.release()
         if reporter is not None:
             reporter.end(None)
         return value
