@@ -254,7 +254,7 @@ class AsyncEngine:
         if ticket is not None and not ticket.has_turn and exchange.refused is NO_AUTH:
             place.release()  # of a turn that has just gone
             if not slot.is_nested and not await place.acquire(exchange.time_left):
-                return too_late(f"no turn at the shared gate in time ({self.limiter})")
+                return self._too_late("no turn at the shared gate")
             decision = await self._ask(ticket, exchange.time_left, TURNS_THREAD)
             if decision is not None:
                 return decision
@@ -265,11 +265,13 @@ class AsyncEngine:
             late = too_late("the credentials took the whole timeout") if is_late else None
             exchange.auth = auth or NO_AUTH
             exchange.outgoing = exchange.auth.apply(exchange.request)
-        if late is None:
-            is_free = await slot.acquire(exchange.time_left)
-            late = None if is_free else too_late(f"no free connection in time ({self.limiter})")
+        if late is None and not await slot.acquire(exchange.time_left):
+            late = self._too_late("no free connection")
         self.check_open()
         return late
+
+    def _too_late(self, what: str) -> Failure:
+        return too_late(f"{what} in time (max_concurrency is {self.limiter.total})")
 
     async def _ask(self, ticket: "Ticket", left: float, thread: str) -> Failure | float | None:
         """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""

@@ -15,9 +15,6 @@ class AsyncCapacityLimiter:
         self.reset_after_fork()
         RESETTABLE.add(self)
 
-    def __str__(self) -> str:
-        return f"max_concurrency is {self.total}"
-
     def line(self, key: str) -> "AsyncCapacityLimiter":
         """The limiter of the calls that have a turn at a shared gate, as many as have slots."""
         return self.lines.get(key) or self.lines.setdefault(key, AsyncCapacityLimiter(self.total))

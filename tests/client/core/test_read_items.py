@@ -55,9 +55,7 @@ def problem_with(value, cls):
     return str(caught.value).partition(": the items do not fit ")[2].partition(": ")[2]
 
 
-@each_case(
-    ("cls", "value", "found"),
-    [
+@each_case(("cls", "value", "found"), [
         *[(str, "", ""), (bool, False, False), (int, 10**30, 10**30), (float, 7, 7.0)],
         (float, Decimal("0.1000000000000000055511151231257827"), 0.1),
         *[(Decimal, 7, Decimal(7)), (Decimal, 7.1, Decimal("7.1"))],
@@ -78,17 +76,14 @@ def problem_with(value, cls):
         *[(Money | None, None, None), (Money | str | None, {"amount": 1}, Money(Decimal(1)))],
         (Node, {"name": "a", "children": [{"name": "b"}]}, Node("a", [Node("b")])),
         *[(Generically[int], {"inner": 1}, Generically(1)), (object, [1], [1]), (Any, "x", "x")],
-    ],
-)
+    ])  # fmt: skip
 def test_fitting_value_is_read(cls, value, found):
     got = read({"value": value}, with_field(cls)).value
     assert got == found
     assert type(got) is type(found)
 
 
-@each_case(
-    ("cls", "value", "problem"),
-    [
+@each_case(("cls", "value", "problem"), [
         (bool, "false", ": expected true or false, got text"),
         (int, 7.0, ": expected a whole number, got a number"),
         (int, None, ": expected a whole number, got null"),
@@ -110,8 +105,7 @@ def test_fitting_value_is_read(cls, value, found):
         (Money, None, ": expected an object, got null"),
         (Money | None, {"amount": "1"}, ".amount: expected a number, got text"),
         (Node, {"name": "a", "children": [{"name": 1}]}, ".children[0].name: expected text, got"),
-    ],
-)
+    ])  # fmt: skip
 def test_misfit_raises_an_error_with_path_and_expected_type(cls, value, problem):
     assert problem_with({"value": value}, with_field(cls)).startswith(f"$.data[0].value{problem}")
 
@@ -149,9 +143,7 @@ CEST = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=CEST)
 
 
-@each_case(
-    ("cls", "value", "found"),
-    [
+@each_case(("cls", "value", "found"), [
         *[(int, "7", 7), (float, " 7.5 ", 7.5), (Decimal, "0.10", Decimal("0.1")), (str, "7", "7")],
         *[(bool, "true", True), (int | str, "7", "7"), (list[int], ["1", 2], [1, 2])],
         *[(cls | None, value, None) for cls in (float, str, Status, date) for value in ("-", "")],
@@ -162,8 +154,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=CEST)
         *[(date, value, date(2026, 3, 1)) for value in ("2026-03-01", "20260301", 1772359200)],
         *[(cls, value, None) for cls in (int, datetime) for value in ("-", "soon", True, [1])],
         *[(int, "7.5", None), (int, "true", None), (datetime, 10**400, None), (str, 7, None)],
-    ],
-)
+    ])  # fmt: skip
 def test_lenient_reads_what_services_often_send(cls, value, found):
     row, lenient = with_field(cls), Lenient(zone=CEST)
     if found is None and type(None) not in get_args(cls):

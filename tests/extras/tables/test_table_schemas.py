@@ -109,6 +109,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
          {"name": "a", "children": ['{"name":"b","children":[]}']}),
         (Nothing, Nothing(), "string", "{}"),
         (dict[str, Decimal], {"a": D("1.50")}, "string", '{"a":1.50}'),
+        (dict[str, float], {"a": float("nan")}, "string", "{a: nan}"),
         (int | str, "a", "string", '"a"'),
     ])  # fmt: skip
 def test_annotation_determines_the_column(annotation, value, kind, held) -> None:

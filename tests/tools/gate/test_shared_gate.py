@@ -302,21 +302,15 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
 # Settings.
 
 
-@pytest.mark.parametrize("ledger", [None, "drafts.db", FakeAdService()])
-def test_gate_needs_a_ledger_of_a_database(ledger) -> None:
-    with pytest.raises(adclient.ConfigurationError, match="must be a SQLiteLedger or") as refused:
-        SharedGate(ledger)
-    assert refused.value.argument == "ledger"
-
-
 @each_case(
     ("argument", "value"),
     [
+        *(("ledger", value) for value in (None, "drafts.db", FakeAdService())),
         *(("name", value) for value in (b"a", 1)),
         *(("per_second", value) for value in (0, float("nan"), float("inf"), 10**400, True, "5")),
     ],
 )
-def test_wrong_settings_are_refused(gate_of, argument, value) -> None:
+def test_wrong_settings_are_refused(where, argument, value) -> None:
     with pytest.raises(adclient.ConfigurationError) as refused:
-        gate_of(**{argument: value})
+        SharedGate(**{"ledger": adclient.SQLiteLedger(where), argument: value})
     assert refused.value.argument == argument
