@@ -73,7 +73,8 @@ def built(session: nox.Session) -> Path:
     shutil.rmtree(dist, ignore_errors=True)
     session.run("python", "tools/build_package.py", str(dist))
     session.run("twine", "check", "--strict", *map(str, dist.iterdir()))
-    session.run("check-wheel-contents", *map(str, dist.glob("*.whl")))
+    # W004: PyInstaller finds hooks by their names, which no module can have.
+    session.run("check-wheel-contents", "--ignore", "W004", *map(str, dist.glob("*.whl")))
     return dist
 
 

@@ -14,6 +14,7 @@ from adclient.conventions import Conventions
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy
 
+_DRAFT = re.compile("'draft_id': (?!None|'')")
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 # Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
 _LIMIT = re.compile(r"\b(?:(r)(?:emaining)?|t|reset)=([0-9]+(?:\.[0-9]+)?)")
@@ -45,9 +46,11 @@ def _code_of(response: RawResponse) -> str | None:
         return None
     with suppress(JSONError):
         body = loads(response.body)
-        # A draft may be nested; around an error, `data` is empty.
-        is_page = isinstance(body, dict) and (body.get("data") or "page" in body)
-        has_result = response.is_success and (is_page or "'draft_id': " in str(body))
+        # A draft may be nested; around an error, its id and a page are empty.
+        fields = body if isinstance(body, dict) else {}
+        page = fields.get("page")
+        is_page = fields.get("data") or (isinstance(page, dict) and page.get("next") is not None)
+        has_result = response.is_success and (is_page or _DRAFT.search(str(body)))
         return None if has_result else problem_in(body).code
     return None
 

@@ -250,21 +250,23 @@ class Engine:
         self, exchange: Exchange[R], slot: Slot, ticket: "Ticket | None", place: Slot
     ) -> Failure | float | None:
         """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
+        late = None
+        needs_turn = ticket is not None and not ticket.has_turn
+        # A turn lasts a moment: a call that has waited for its own has its credentials.
+        if self.credentials.fixed is None and (needs_turn or ticket is None or ticket.is_free):
+            auth = self._fetch_credentials(exchange)
+            is_late = auth is None or exchange.time_left <= 0
+            late = too_late("the credentials took the whole timeout") if is_late else None
+            exchange.auth = auth or NO_AUTH
+            exchange.outgoing = exchange.auth.apply(exchange.request)
         # If a token was refused, there may be no other one to use the turn.
-        if ticket is not None and not ticket.has_turn and exchange.refused is NO_AUTH:
+        if late is None and ticket is not None and needs_turn and exchange.refused is NO_AUTH:
             place.release()  # of a turn that has just gone
             if not slot.is_nested and not place.acquire(exchange.time_left):
                 return self._too_late("no turn at the shared gate")
             decision = self._ask(ticket, exchange.time_left, TURNS_THREAD)
             if decision is not None:
                 return decision
-        late = None
-        if self.credentials.fixed is None:
-            auth = self._fetch_credentials(exchange)
-            is_late = auth is None or exchange.time_left <= 0
-            late = too_late("the credentials took the whole timeout") if is_late else None
-            exchange.auth = auth or NO_AUTH
-            exchange.outgoing = exchange.auth.apply(exchange.request)
         if late is None and not slot.acquire(exchange.time_left):
             late = self._too_late("no free connection")
         self.check_open()

@@ -12,7 +12,7 @@ class Headers(dict[str, str]):
     def __contains__(self, name: object, /) -> bool:
         return super().__contains__(_lower(name))
 
-    def get(self, name: str, default: Any = None, /) -> Any:
+    def get(self, name: object, default: Any = None, /) -> Any:
         """The value of a header, or the default."""
         return super().get(_lower(name), default)
 

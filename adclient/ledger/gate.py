@@ -140,9 +140,14 @@ class Ticket:
     _read_at: float = attrs.field(default=-math.inf, init=False)
 
     @property
+    def is_free(self) -> bool:
+        """Whether it needs no turn."""
+        return self.per_second is None
+
+    @property
     def has_turn(self) -> bool:
         """Whether it needs no turn, or has one that is not over."""
-        return self.per_second is None or self.now() <= self._turn_at
+        return self.is_free or self.now() <= self._turn_at
 
     @property
     def may_send(self) -> bool:

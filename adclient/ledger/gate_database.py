@@ -51,9 +51,12 @@ class State(NamedTuple):
         return random * jitter(self.paused_until - self.paused_at)
 
     def next_turn(self, per_second: float) -> float:
-        """When the rate allows the next request, which may be sent `BURST` seconds earlier."""
-        is_first = not 0 < self.reserved_at <= self.now
-        return self.now if is_first else max(self.now, self.turn_at + 1 / per_second)
+        """The end of the next turn, which begins `BURST` seconds earlier.
+
+        One that begins in the past is not over at once: its call has yet to get a slot.
+        """
+        earliest, is_first = self.now + BURST / 2, not 0 < self.reserved_at <= self.now
+        return earliest if is_first else max(earliest, self.turn_at + 1 / per_second)
 
 
 Decide = Callable[[State], State | None]

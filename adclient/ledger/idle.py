@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 
 class _Connection(Protocol):
@@ -25,13 +25,11 @@ class IdleConnections(Generic[C]):
     """
 
     def __init__(self, *, is_kept: bool = False) -> None:
-        self._idle: list[C] = []
+        self._idle: list[tuple[int, C]] = []  # each with the process that opened it
         self._reasons = ["its owner"] if is_kept else []
-        self._pid = os.getpid()
+        # Unlike `__del__`, it runs before those of the connections, which warn if they are open.
+        finalize(self, _close, self._idle)
         _everywhere.add(self)
-
-    def __del__(self) -> None:
-        self.close()
 
     @contextmanager
     def kept(self) -> Generator[None]:
@@ -46,12 +44,7 @@ class IdleConnections(Generic[C]):
 
     def take(self) -> C | None:
         """Take a connection for its next use; None if there is none."""
-        if self._pid != os.getpid():
-            _leaked_on_purpose.append(self._idle)
-            self._idle, self._pid = [], os.getpid()
-        with suppress(IndexError):
-            return self._idle.pop()
-        return None
+        return _taken(self._idle)
 
     @contextmanager
     def using(self, connection: C) -> Generator[None]:
@@ -61,14 +54,28 @@ class IdleConnections(Generic[C]):
         except BaseException:
             connection.close()
             raise
-        self._idle.append(connection)
+        self._idle.append((os.getpid(), connection))
         if not self._reasons:
             self.close()
 
     def close(self) -> None:
         """Close them; later uses open others."""
-        while (connection := self.take()) is not None:
-            connection.close()
+        _close(self._idle)
+
+
+def _taken(idle: list[tuple[int, C]]) -> C | None:
+    with suppress(IndexError):
+        while True:
+            pid, connection = idle.pop()
+            if pid == os.getpid():
+                return connection
+            _leaked_on_purpose.append(connection)
+    return None
+
+
+def _close(idle: list[tuple[int, C]]) -> None:
+    while (connection := _taken(idle)) is not None:
+        connection.close()
 
 
 def _close_everywhere() -> None:

@@ -141,7 +141,8 @@ def test_success_that_is_a_limit_is_redacted_and_one_with_a_draft_or_page_is_non
         assert drive(WRITE, reply(200, nested | code), options=options).error.outcome_unknown
     for response in (reply(201, {"code": "17"}), reply(200, b"{")):
         assert drive(WRITE, response, options=options).error.outcome_unknown
-    limit = reply(200, {"code": "17", "message": "canary", "data": {}})
+    empty = {"data": [], "page": {"next": None}, "draft_id": "", "draft": {"draft_id": None}}
+    limit = reply(200, {"code": "17", "message": "canary", **empty})
     error = drive(READ, limit, limit, limit, options=options, tokens=["canary"] * 3).error
     assert (error.status, error.message, "canary" in error.body) == (200, "***", False)
 
