@@ -243,8 +243,11 @@ def _counts(entry: Entry) -> bool:
 
 
 def _values_of(entry: Entry) -> JSON:
-    """The ids and values of a write; no name is both a parameter and in `fields`."""
-    own = {**entry.arguments}
+    """The ids and values of a write; no name is both a parameter and in `fields`.
+
+    An empty object, such as `targeting`, sets nothing.
+    """
+    own = {name: value for name, value in entry.arguments.items() if value != {}}
     fields = own.pop("fields", None)
     return {**fields, **own} if isinstance(fields, dict) else own
 

@@ -118,14 +118,15 @@ def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[tuple[_Path, _P
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
     if operation.name.startswith("create_"):
         return  # its id is that of what is created, or of what that belongs to
-    values, targets = values_set(arguments), arguments.get("keywords", [call.target_id])
+    # Without an id, it cannot be known that two changes are of different entities.
+    values, targets = values_set(arguments), arguments.get("keywords", [call.target_id or ""])
     kind = str(operation.target)
     if "keywords" in arguments:  # the same text is another keyword in another ad group
         which = [name for name in values if name.endswith(("match_type", "_id"))]
         kind = in_full({name: values.pop(name) for name in sorted(which)})
     whole = {name: values.pop(name) for name in SETTABLE if name in arguments}
     for target in targets if isinstance(targets, list) else ():
-        for key, value in (*whole.items(), *rules.leaves(values)) if target is not None else ():
+        for key, value in (*whole.items(), *rules.leaves(values)):
             names, text = tuple(key.split(".")), f"{change} sets {short(key)} to {short(value)}"
             yield ((call.account_id, kind, str(target), names[0]), names), text
 

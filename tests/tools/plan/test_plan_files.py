@@ -48,7 +48,7 @@ BIDS = [
 ]
 NEW = {"call": "gamma.create_image_campaign", **IDS, "fields": {"name": "x"}}
 NEW_AD = {"call": "gamma.create_dco_ad", "account_id": "a", "ad_id": "c", "fields": {"name": "x"}}
-CREATIVE = {"call": "alpha.update_creative", "account_id": "a", "creative_id": "c"}
+NO_ID = {"call": "alpha.update_creative", "account_id": "a"}
 
 
 @each_case(
@@ -62,7 +62,8 @@ CREATIVE = {"call": "alpha.update_creative", "account_id": "a", "creative_id": "
         (TARGETING, {**BUDGET, "campaign_id": "d", "fields": {"targeting": 1}}, None),
         *[(BIDS[0], BIDS[1], "cpc_bid"), *((BIDS[0], other, None) for other in BIDS[2:])],
         *[(new, {**new, "fields": {"name": "y"}}, None) for new in (NEW, NEW_AD)],
-        ({**CREATIVE, "fields": {"name": "x"}}, {**BUDGET, "fields": {"name": "y"}}, None),
+        ({**NO_ID, "creative_id": "c", "fields": {"a": 1}}, {**BUDGET, "fields": {"a": 2}}, None),
+        ({**NO_ID, "fields": {"name": "x"}}, {**NO_ID, "fields": {"name": "y"}}, "name"),
     ],
 )
 def test_two_changes_that_set_one_value_are_refused(one, other, problem, tmp_path) -> None:

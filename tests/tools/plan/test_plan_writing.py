@@ -182,10 +182,11 @@ def test_last_of_several_drafts_of_a_value_is_reverted() -> None:
     others = [entry(2), entry(3, arguments=BOTH, diff=later)]
     named = {"account_id": "account_a91f", "creative_id": "campaign_4c10", "fields": {"name": "a"}}
     other = attrs.evolve(rename, operation="alpha.update_creative", arguments=named)
-    plan = Plan.revert("w47", [rename, part, *others, other])
+    no_id = attrs.evolve(other, arguments={"account_id": "a", "fields": {"name": "a"}})
+    plan = Plan.revert("w47", [rename, part, *others, other, no_id, no_id])
     fields = [change.call.arguments.get("fields") for change in plan.changes]
-    assert fields == [{"name": "b"}, {"end": 1, "name": "a"}, None]
-    assert plan.changes[1].expect == AFTER
+    assert fields == [{"name": "b"}, {"name": "b"}, {"end": 1, "name": "a"}, None]
+    assert plan.changes[2].expect == AFTER
     for note in plan.notes:
         assert note.startswith("draft draft_1 is not reverted: a later draft of the plan changes")
     # The note is a comment, which nothing in it can end.

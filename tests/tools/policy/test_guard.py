@@ -156,7 +156,7 @@ def limited(tmp_path, policy, *responses, **options):
 
 
 def test_equal_write_is_refused_until_it_is_known_that_none_was_staged(tmp_path) -> None:
-    answers = [httpx.Response(500), a_draft(draft_id="draft_8"), a_draft(), a_draft()]
+    answers = [httpx.Response(500), a_draft(draft_id="draft_8"), *[a_draft() for _ in range(3)]]
     client, ledger, service = limited(tmp_path, Policy(no_repeat_within="1h"), *answers)
     with pytest.raises(OutcomeUnknown):
         write(client)
@@ -170,9 +170,12 @@ def test_equal_write_is_refused_until_it_is_known_that_none_was_staged(tmp_path)
     assert refused.value.rule == "no_repeat_within"
     write(client, account_id="b")
     client.alpha.update_campaign_budget(**BUDGET)
-    same = BUDGET | {"daily_budget": None, "fields": {"daily_budget": 120}}
+    ids = {"account_id": "a", "campaign_id": "c"}
     with pytest.raises(PolicyRefused):
-        client.alpha.update_campaign_budget(**same)
+        client.alpha.update_campaign_budget(**ids, fields={"daily_budget": 120})
+    client.alpha.update_campaign_targeting(**ids, fields={"a": 1})
+    with pytest.raises(PolicyRefused):
+        client.alpha.update_campaign_targeting(**ids, fields={"a": 1}, targeting={})
     assert service.answers == []
 
 
