@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from inspect import signature
@@ -67,11 +68,12 @@ def no_name(name: str) -> AttributeError | ImportError:
     """The error for a name that the package does not have."""
     text = f"module 'adclient' has no attribute {name!r}"
     for home in ("testing", "ledger", "plan", "doctor", "conform"):
-        if name in import_module(f"adclient.{home}").__all__:
-            text += f"; use `from adclient.{home} import {name}`"
-            # `from adclient import …` would replace an AttributeError by a bare ImportError.
-            if extract_stack(limit=3)[0].name == "_handle_fromlist":
-                return ImportError(text, name="adclient")
+        with suppress(ImportError):  # a frozen build may lack it
+            if name in import_module(f"adclient.{home}").__all__:
+                text += f"; use `from adclient.{home} import {name}`"
+                # `from adclient import …` would replace an AttributeError by a bare ImportError.
+                if extract_stack(limit=3)[0].name == "_handle_fromlist":
+                    return ImportError(text, name="adclient")
     return AttributeError(text, name=name, obj=sys.modules["adclient"])
 
 

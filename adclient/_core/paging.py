@@ -53,9 +53,11 @@ def query_from_next_url(
         raise _error(call, f"points to another endpoint, so nothing was sent; {advice}")
     query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
     ids = {each.name for each in call.operation.parameters if each.type == "id"}
-    for name, value in map(decoded, re.split("[&;]", query)):
-        own = parameter_in(name)
-        if own in ids and (name, value) != (own, call.arguments.get(own)):
+    # Some services split a query at `&` only, others at `;` as well.
+    for name, value in map(decoded, [*query.split("&"), *re.split("[&;]", query)]):
+        own, spelled = parameter_in(name), re.sub(r"\W", "_", name.lower().removesuffix("[]"))
+        # Other brackets may change the meaning, such as `account_id[ne]`.
+        if own in ids and (spelled, value) != (own, call.arguments.get(own)):
             raise _error(call, f"names another {own}, so nothing was sent")
     return query.split("&") if query else []
 
@@ -68,7 +70,9 @@ def decoded(piece: str) -> tuple[str, str]:
 
 def lacking(own: Pairs, pieces: list[str]) -> Pairs:
     """The parameters of the call that the query of a URL lacks."""
-    named = {parameter_in(decoded(piece)[0]) for piece in pieces}
+    names = {decoded(piece)[0] for piece in pieces}
+    # An id in another spelling does not replace the own one: the service may not read it.
+    named = names | {name for name in map(parameter_in, names) if not name.endswith("_id")}
     return [pair for pair in own if parameter_in(pair[0]) not in named]
 
 

@@ -128,7 +128,8 @@ def _of_cursor(cursor: JSON) -> JSON:
     """What a continuation names; each text in it may be a URL with a query, or JSON."""
     texts = [text for _, text in leaves({"": cursor}) if isinstance(text, str)]
     queries = "&".join(text.partition("?")[2] for text in texts)
-    pairs = map(decoded, re.findall("[^&;]*=[^&;]*", queries))
+    pieces = [*queries.split("&"), *re.split("[&;]", queries)]  # services do one or the other
+    pairs = [decoded(piece) for piece in pieces if "=" in piece]
     return [cursor, *map(_of_text, texts), *({name: _of_text(value)} for name, value in pairs)]
 
 

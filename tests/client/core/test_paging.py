@@ -74,6 +74,7 @@ def test_url_of_another_endpoint_is_refused(url):
     [
         ("account_id=account_other", "account_id"),
         (f"account_id={ACCOUNT}&account_id=account_other", "account_id"),
+        *((f"account_id{rest}", "account_id") for rest in (f"={ACCOUNT};b", f"[ne]={ACCOUNT}")),
         ("campaign_id=b", "campaign_id"),
         *((f"{name}=b", "account_id") for name in ("account_id[]", "x=1;account_id", "Account.Id")),
     ],
@@ -96,6 +97,8 @@ def test_followed_url_is_sent_with_the_parameters_of_the_first_page():
     url = f"?token=t%20%26&empty=&account_id={ACCOUNT}&after=%FF%FEa&name%FF="
     request = requested(url, arguments={"date_range": "X", "campaign_id": "c"})
     assert request.url.endswith(f"?campaign_id=c&date_range=X&{url[1:]}")
+    for url in (f"?{name}={ACCOUNT}" for name in ("account_id[]", "Account_ID", "account.id")):
+        assert requested(url).url.endswith(f"?account_id={ACCOUNT}&{url[1:]}")
     request = requested("?token=t", arguments={"date_range": "X"}, read_parameters="body")
     assert request.url == f"{BASE_URL}{PATH}?token=t"
     assert request.body == b'{"account_id":"account_a91f","date_range":"X"}'

@@ -3,6 +3,7 @@
 import re
 import ssl
 from datetime import date
+from unittest.mock import patch
 
 import httpx
 import pytest
@@ -32,6 +33,7 @@ campaign, at = listing(account_id=a).data[0], {"start": date.today()}
 draft = client.beta.pause_campaign(account_id=a, campaign_id="campaign_57a7")
 web = over(lambda _: httpx.Response(200, text="\n<!DOCTYPE html><p>Sign in"))
 old_root = over(refuse_certificate)
+no_plan = patch.dict("sys.modules", {"adclient.plan": None})
 IN_TESTING = "'FakeAdService'; use `from adclient.testing import FakeAdService`"
 
 
@@ -55,6 +57,7 @@ IN_TESTING = "'FakeAdService'; use `from adclient.testing import FakeAdService`"
         ("import adclient; adclient.FakeAdService", AttributeError, IN_TESTING),
         ("from adclient import FakeAdService", ImportError, IN_TESTING),
         ("from adclient import AdCleint", ImportError, "cannot import name 'AdCleint' from 'adcl"),
+        ("with no_plan: import adclient; adclient.X", AttributeError, "no attribute 'X'"),
         ("AdClient('https://a.test', 's3cret')", TypeError, ": AdClient(base_url=…, token=…)"),
         ("AdClient(url='https://a.test')", TypeError, "by keyword: AdClient(base_url=…)"),
         ("type(async_client)(api_key='s3cret')", TypeError, "by keyword: AsyncAdClient(token=…)"),

@@ -150,7 +150,7 @@ ARGUMENTS = {
 
 def test_continuation_that_names_another_account_is_refused() -> None:
     client, requests = accepting(Policy(accounts=["account_1"]))
-    for cursor in [*CURSORS, {"x[account_id]": "account_2"}, {"href": "?x.account_id=account_2"}]:
+    for cursor in [*CURSORS, {"x[account_id]": "account_2"}, {"href": "?account_id=account_1;2"}]:
         with pytest.raises((PolicyRefused, PaginationError)):
             client.gamma.search_targeting(account_id="account_1", cursor=cursor)
     assert requests == []
