@@ -52,9 +52,7 @@ def test_draft_is_decoded():
     assert draft.to_dict() == DRAFT
 
 
-@each_case(
-    ("path", "value", "problem"),
-    [
+@each_case(("path", "value", "problem"), [
         (["data"], GONE, f": missing; {IF_EMPTY}"),
         (["data"], {}, f": expected an array, got an object; {IF_EMPTY}"),
         (["data"], "", f": expected an array, got empty text; {IF_EMPTY}"),
@@ -67,8 +65,7 @@ def test_draft_is_decoded():
         (["data", 3, "status"], [], ": expected text, got an array"),
         *[(["page"], GONE, ": missing"), (["page"], None, ": expected an object, got null")],
         (["page", "next"], GONE, f": missing; {ENDS_SO}"),
-    ],
-)
+    ])  # fmt: skip
 def test_invalid_listing_is_refused_with_its_path(path, value, problem):
     where = "$" + "".join(f"[{step}]" if step == 3 else f".{step}" for step in path)
     body = with_spot(listing_of(*[ITEM] * 5), path, value)
@@ -92,16 +89,13 @@ def test_text_field_of_a_draft_with_another_type_is_refused(path):
                 assert problem_with(value, cls) == f"$: expected an object, got {got}"
 
 
-@each_case(
-    ("path", "value", "problem"),
-    [
+@each_case(("path", "value", "problem"), [
         (["draft_id"], "", "$.draft_id: expected an id, got empty text"),
         (["diff"], GONE, "$.diff: missing"),
         (["diff"], "x", "$.diff: expected an object, got text"),
         (["diff"], [*DRAFT["diff"].items()], "$.diff: expected an object, got an array"),
         *[(["diff", name], GONE, f"$.diff.{name}: missing") for name in ("before", "after")],
-    ],
-)
+    ])  # fmt: skip
 def test_invalid_draft_is_refused_with_its_path(path, value, problem):
     assert problem_with(with_spot(DRAFT, path, value), Draft) == problem
 

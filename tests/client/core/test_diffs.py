@@ -44,14 +44,11 @@ def more_in(text):
 LONG = {f"n_{n}": "\n" * 60 for n in range(30)}
 
 
-@each_case(
-    ("after", "field"),
-    [
+@each_case(("after", "field"), [
         *[({}, "f"), ({"a": 1}, "f"), ({f"n_{n}": n for n in range(20)}, "f")],
         *[({f"n_{n}": n for n in range(21)}, "f"), ([[n] for n in range(50)], "f\u202e")],
         *[(LONG, "f"), (LONG, "f" * 5000), ({f"n_{n}": "\x00" * 5000 for n in range(30)}, "f")],
-    ],
-)
+    ])  # fmt: skip
 def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
     diff = diff_of({}, after, field)
     count = len(list(differences_of(diff))) or 1  # or the line that nothing changes
@@ -68,9 +65,7 @@ def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
     assert len(html) < 30_000
 
 
-@each_case(
-    ("before", "after", "text"),
-    [
+@each_case(("before", "after", "text"), [
         *[(120, "120", 'f: 120 -> "120"'), (None, "null", 'f: null -> "null"')],
         *[(1, True, "f: 1 -> true"), (None, {}, "f: null -> {}"), ("", "New", 'f: "" -> New')],
         *[("a", "a ", 'f: a -> "a "'), ("a\\u202eb", "a\u202eb", r'f: "a\\u202eb" -> "a\u202eb"')],
@@ -82,8 +77,7 @@ def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
             ({"a": {"b": 1}}, {"a": {}}, "f.a.b: 1 -> —\nf.a: — -> {}"),
             ({"a": 1}, {}, "f.a: 1 -> —\nf: — -> {}"),
         ],
-    ],
-)
+    ])  # fmt: skip
 def test_two_values_look_different(before, after, text):
     assert str(diff_of(before, after)) == text
 
@@ -128,9 +122,7 @@ BOOTS = {**KEYWORD, "text": "hiking boots"}
 JACKET = "outdoor jacket, BROAD"
 
 
-@each_case(
-    ("before", "after", "found"),
-    [
+@each_case(("before", "after", "found"), [
         ([100, 0, 10**20], [Decimal("1.0E+2"), -0.0, 1e20], []),
         ({"a": None}, {}, [("f.a", "", None, MISSING), ("f", "", MISSING, {})]),
         ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
@@ -162,8 +154,7 @@ JACKET = "outdoor jacket, BROAD"
             {"and": [{"or": {"a": ["x", "z"]}}]},
             [("f.and[1].or.b[0]", "", "y", MISSING), ("f.and[0].or.a[1]", "", MISSING, "z")],
         ),
-    ],
-)
+    ])  # fmt: skip
 def test_changes_are_leaves_with_their_subject(before, after, found):
     assert shown(before, after) == found
 
@@ -175,15 +166,12 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     assert len(shown(before, after)) > 100
 
 
-@each_case(
-    ("others", "leaf", "after", "more"),
-    [
+@each_case(("others", "leaf", "after", "more"), [
         ({f"n_{n}": 1 for n in range(40)}, "daily_budget", {"daily_budget": 50}, 21),
         ({f"n_{n}": "x" * 50 for n in range(40)}, "budget.amount", {"budget": {"amount": 50}}, 21),
         # A long list of numbers does not hide a text.
         ({"audiences": list(range(9_000, 9_030))}, "status", {"status": "PAUSED"}, 11),
-    ],
-)
+    ])  # fmt: skip
 def test_what_matters_is_shown_whatever_else_is_not(others, leaf, after, more):
     diff = diff_of(None, others | after, "campaign")
     assert f"campaign.{leaf}: — -> " in str(diff)

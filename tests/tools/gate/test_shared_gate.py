@@ -207,7 +207,7 @@ def test_slow_database_takes_no_turn_of_a_call_that_has_its_slot_in_time(fake, w
     read(client)
     read(client)
     assert uses == pytest.approx([0, 0.01, 0.96])
-    assert fake.clock.sleeps == pytest.approx((0.95,))
+    assert fake.clock.sleeps == pytest.approx((0.94,))
 
 
 def test_calls_have_no_more_turns_at_once_than_slots(fake, gate_of) -> None:
