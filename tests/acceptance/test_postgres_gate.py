@@ -67,11 +67,11 @@ def test_locked_table_takes_no_longer_than_the_call(where, rate) -> None:
 def test_child_of_a_fork_leaves_connection_and_lock_of_its_parent_alone(gate, monkeypatch) -> None:
     client, database = FakeAdService().client(gate=gate, timeout=5), gate._database
     read(client)
-    [parents] = database._connections._idle
+    [(_, parents)] = database._connections._idle
     database._lock.acquire()  # as another thread of the parent might have
     monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a child that is forked now
     read(client)
-    [childs] = database._connections._idle
+    [(_, childs)] = database._connections._idle
     assert childs is not parents
     monkeypatch.undo()
     read(client)
