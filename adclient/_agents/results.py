@@ -159,7 +159,8 @@ def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Obje
     for each in staged[-_ROWS:]:
         lines, entry = diffs.lines_of_call(each.arguments, _COLUMNS), each.to_dict()
         fields: Object = {name: _clean(entry[name]) for name in _OF_ENTRY if name in entry}
-        drafts.append(fields | Object(arguments=[part_of(line, 0, _MESSAGE) for line in lines]))
+        shown: list[JSON] = [part_of(line, 0, _MESSAGE) for line in lines]
+        drafts.append(fields | Object(arguments=shown))
     summary = f"Drafts: {len(staged)}; shown: {len(drafts)}, the newest last. {_UNSURE}"
     return {"summary": summary, "untrusted": {"drafts": drafts}}
 

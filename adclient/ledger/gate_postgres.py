@@ -38,7 +38,7 @@ class PostgresGate(GateDatabase):
     ) -> None:
         super().__init__(shown, reason_of)
         self._connect = connect
-        self._connections = IdleConnections["TimedConnection"](is_kept=True)
+        self._connections: IdleConnections[TimedConnection] = IdleConnections(is_kept=True)
         self._lock, self._pid = threading.Lock(), os.getpid()
 
     def _use(self, key: str, decide: Decide, is_read: bool) -> None:

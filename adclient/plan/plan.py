@@ -263,7 +263,7 @@ class Plan:
         for change in self.changes:
             refusal = rules.refusal_of(policy, change.call)
             verdict: Verdict = "refused" if refusal else "allowed"
-            reports.append(report_on(change, verdict, refusal and refusal.reason))
+            reports.append(report_on(change, verdict, None if refusal is None else refusal.reason))
         return report_of(self, reports, policy)
 
     def stage(self, client: AdClient) -> PlanReport:

@@ -31,24 +31,19 @@ def pairs_of(request):
 # URLs.
 
 
-@each_case(
-    ("url", "base_url"),
-    [
+@each_case(("url", "base_url"), [
         (f"{BASE_URL}{PATH}?page=2", BASE_URL),
         (f"HTTPS://ADS.EXAMPLE.COM:443{PATH}?page=2", BASE_URL),
         *[(f"{PATH}?page=2&account_id={ACCOUNT}#top", BASE_URL), ("?page=2", BASE_URL)],
         (f"http://h:8080/api{PATH}?page=2", "http://h:8080/api"),
-    ],
-)
+    ])  # fmt: skip
 def test_query_of_a_url_of_the_same_endpoint_is_sent(url, base_url):
     request = requested(url, base_url=base_url)
     assert request.url.startswith(f"{base_url}{PATH}?")
     assert sorted(pairs_of(request)) == [("account_id", ACCOUNT), ("page", "2")]
 
 
-@each_case(
-    "url",
-    [
+@each_case("url", [
         *[f"https://evil.example{PATH}{query}" for query in ("?cursor=2", "")],
         *[f"http://ads.example.com{port}{PATH}?cursor=2" for port in ("", ":443")],
         *[f"https://ads.example.com{port}{PATH}?cursor=2" for port in (".evil.example", ":8443")],
@@ -57,8 +52,7 @@ def test_query_of_a_url_of_the_same_endpoint_is_sent(url, base_url):
         *[f"{BASE_URL}{path}?cursor=2" for path in ("/v1/gamma-ads/list-gamma-ads", PATH + "/x")],
         f"{BASE_URL}/api{PATH}?cursor=2",
         *["javascript://x/?y", "https://[::1?cursor=2", "https://ads.example.com:99999/?cursor=2"],
-    ],
-)
+    ])  # fmt: skip
 def test_url_of_another_endpoint_is_refused(url):
     with pytest.raises(PaginationError, match=r"nothing was sent.*follow_next_urls") as caught:
         requested(url)
@@ -69,16 +63,13 @@ def test_url_of_another_endpoint_is_refused(url):
     core_helpers.assert_one_line(str(error))
 
 
-@each_case(
-    ("query", "argument"),
-    [
+@each_case(("query", "argument"), [
         ("account_id=account_other", "account_id"),
         (f"account_id={ACCOUNT}&account_id=account_other", "account_id"),
         *((f"account_id{rest}", "account_id") for rest in (f"={ACCOUNT};b", f"[ne]={ACCOUNT}")),
         ("campaign_id=b", "campaign_id"),
         *((f"{name}=b", "account_id") for name in ("account_id[]", "x=1;account_id", "Account.Id")),
-    ],
-)
+    ])  # fmt: skip
 def test_url_of_another_account_or_campaign_is_refused(query, argument):
     for campaign in (None, "a"):
         with pytest.raises(PaginationError, match=argument):
@@ -119,15 +110,12 @@ def page_sizes(request):
     return [pair for pair in pairs_of(request) if pair[0] != "account_id"], body
 
 
-@each_case(
-    ("url", "name", "added"),
-    [
+@each_case(("url", "name", "added"), [
         *[("?after=x", "limit", True), ("?after=x&limit=5", "limit", False)],
         ("?page%5Bafter%5D=x&page%5Blimit%5D=5", "limit", True),
         ("?page%5Bafter%5D=x", "page[size]", True),
         ("?page%5Bsize%5D=x", "page[size]", False),
-    ],
-)
+    ])  # fmt: skip
 def test_page_size_of_a_followed_url_wins(url, name, added):
     own = [(name, "20")] if added else []
     request = requested(url, page_size={name: 20})

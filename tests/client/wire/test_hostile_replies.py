@@ -134,7 +134,7 @@ async def test_invalid_body_is_unexpected_response(client_kind, data, said) -> N
 
 @sync_and_async
 async def test_item_nested_too_deeply_is_named_by_what_converts_it(client_kind) -> None:
-    deep = reply(200, listing(b'"x","a":' + b"[" * 600 + b"]" * 600))
+    deep = reply(200, listing(b'"x","a":' + b"[" * 1010 + b"]" * 1010))
     async with serving(client_kind, responding(deep)) as (_, client):
         page = await wait(client.beta.list_campaigns(account_id="a"))
         assert len(page.data) == len(page.data[0].extra) == 1

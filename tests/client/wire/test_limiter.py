@@ -51,6 +51,17 @@ async def test_waiting_tasks_are_served_in_order_of_arrival(client_kind) -> None
 # Threads.
 
 
+def test_call_without_a_free_slot_in_its_time_is_not_sent() -> None:
+    fake = FakeAdService()
+    client = fake.client(max_concurrency=1, timeout=0.05, max_retries=0)
+    holding = threading.Thread(target=Slot(client._engine.limiter).acquire, args=(1,))
+    holding.start()
+    holding.join()
+    with pytest.raises(CallTimeout, match=NO_SLOT.format(1)):
+        client.alpha.explain_objectives(account_id="account_a91f")
+    assert len(fake.requests) == 0
+
+
 def waiting(
     limiter: CapacityLimiter, number: int, served: list[int], timeout: float = PATIENCE
 ) -> threading.Thread:

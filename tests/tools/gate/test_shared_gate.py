@@ -304,6 +304,9 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
     with nullcontext() if error is None else pytest.raises(LedgerError, match=f"^{error}"):
         gate._database.use("key", lambda state: None, monotonic() + longest)
     assert DEADLINE.get() == math.inf  # what comes after the gate has its own time
+    monkeypatch.setattr(gate._database, "_use", lambda *_: [][1])
+    with pytest.raises(IndexError):  # a bug is none of the database
+        gate._database.use("key", lambda state: None, monotonic() + 1)
 
 
 # Settings.
