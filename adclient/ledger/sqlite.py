@@ -264,7 +264,7 @@ class Connection(sqlite3.Connection):
         # Autocommit, as `sqlite3` would begin transactions by itself.
         super().__init__(uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True)
         # Damaged text must not raise: `verify` finds its row.
-        self.text_factory = partial(str, encoding="utf-8", errors="replace")
+        self.text_factory: Callable[[bytes], str] = partial(str, encoding="utf-8", errors="replace")
         self._pid = os.getpid()
         _in_use.append(self._pid)
 

@@ -178,7 +178,8 @@ def reading(path: Path, mode: int = 0o444):
 
 def test_user_who_can_only_read_reads_whether_somebody_writes_or_not(monkeypatch) -> None:
     monkeypatch.setattr("adclient.ledger.database.BUSY_SECONDS", 0.5)
-    with TemporaryDirectory() as folder:  # that of pytest is closed to other users
+    # Other temporary directories, such as that of pytest, may be closed to other users.
+    with TemporaryDirectory(dir="/tmp" if os.path.isdir("/tmp") else None) as folder:
         path = Path(folder, "drafts.db")
         owner, reader = open_ledger(path), open_ledger(path)
         stage(owner)
