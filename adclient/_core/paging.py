@@ -53,13 +53,17 @@ def query_from_next_url(
         raise _error(call, f"points to another endpoint, so nothing was sent; {advice}")
     query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
     ids = {each.name for each in call.operation.parameters if each.type == "id"}
-    # Some services split a query at `&` only, others at `;` as well.
-    for name, value in map(decoded, [*query.split("&"), *re.split("[&;]", query)]):
+    for name, value in map(decoded, pieces_of(query)):
         own, spelled = parameter_in(name), re.sub(r"\W", "_", name.lower().removesuffix("[]"))
         # Other brackets may change the meaning, such as `account_id[ne]`.
         if own in ids and (spelled, value) != (own, call.arguments.get(own)):
             raise _error(call, f"names another {own}, so nothing was sent")
     return query.split("&") if query else []
+
+
+def pieces_of(query: str) -> list[str]:
+    """The pieces of a query, for services that split it at `&` only and for others."""
+    return [*query.split("&"), *re.split("[&;]", query)]
 
 
 def decoded(piece: str) -> tuple[str, str]:

@@ -133,8 +133,8 @@ class HTMLRepr(PublicDir):
         __iter__ = None  # or `__getitem__` would make it iterable
 
         def __getitem__(self, key: object) -> NoReturn:
-            kind = type(self).__name__
-            raise TypeError(f"{kind} has no index: use attributes, such as .{key} or .extra")
+            such = f", such as .{key} or .extra" if isinstance(key, str) else ""
+            raise TypeError(f"{type(self).__name__} has no index: use attributes{such}")
 
 
 def refuse_with(*_: object) -> NoReturn:

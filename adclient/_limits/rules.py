@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from adclient._core import jsontext
 from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
-from adclient._core.paging import decoded
+from adclient._core.paging import decoded, pieces_of
 from adclient._core.policy_values import LONGEST_KEY
 from adclient._display.diffs import exact
 from adclient._display.notebook import NOTE, short, short_end
@@ -128,8 +128,7 @@ def _of_cursor(cursor: JSON) -> JSON:
     """What a continuation names; each text in it may be a URL with a query, or JSON."""
     texts = [text for _, text in leaves({"": cursor}) if isinstance(text, str)]
     queries = "&".join(text.partition("?")[2] for text in texts)
-    pieces = [*queries.split("&"), *re.split("[&;]", queries)]  # services do one or the other
-    pairs = [decoded(piece) for piece in pieces if "=" in piece]
+    pairs = [decoded(piece) for piece in pieces_of(queries) if "=" in piece]
     return [cursor, *map(_of_text, texts), *({name: _of_text(value)} for name, value in pairs)]
 
 
