@@ -50,6 +50,7 @@ ASK: Final = Step.ASK
 SEND: Final = Step.SEND
 
 _LONG_WAIT = 0.5  # seconds: waits for a shared gate that are reported
+_LEAST_WAIT = 0.2  # seconds until the next attempt after a rate limit
 
 Steps = Generator[Step | float, Outcome | float | None, Outcome]
 
@@ -305,6 +306,8 @@ class Exchange(Generic[R]):
         is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after
         attempt = self.attempts if is_free else self._retries + 1
         wait = retry.backoff(policy, outcome, attempt=attempt, random=self._random())
+        if is_free:  # which nothing else limits, if the policy has no backoff
+            wait = max(wait, _LEAST_WAIT)
         # Raise now what would be raised after a wait that leaves no time for an attempt.
         if wait >= self.time_left:
             return None

@@ -66,12 +66,12 @@ def _seconds_in(response: RawResponse, name: str) -> float | None:
     sent = _timestamp(response.headers.get("date", ""))
     now = response.received_at if sent is None else sent
     if _SECONDS.fullmatch(text):
-        number = float(text) / (1000 if name.endswith("-ms") else 1)
+        number = float(text)
         # Seconds or milliseconds since 1970 are a date, as nobody asks to wait for decades.
         dates = (date for date in (number, number / 1000) if abs(date - now) < _YEAR)
         until = next(dates, None)
         if until is None:
-            return min(number, _FOREVER)
+            return min(number / (1000 if name.endswith("-ms") else 1), _FOREVER)
     else:
         until = _timestamp(text)
     return None if until is None else max(0.0, until - now)

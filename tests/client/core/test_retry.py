@@ -93,11 +93,10 @@ LIMITS = Conventions(
 )
 
 
-@each_case(
-    ("headers", "seconds"),
-    [
+@each_case(("headers", "seconds"), [
         ({"retry-after-ms": "2500", "retry-after": "3"}, 2.5),
         ({"retry-after-ms": "soon", "retry-after": "3"}, 3.0),
+        *[({"retry-after-ms": text}, 30.0) for text in ("1000000030", "1000000030000")],
         *[({"x-ratelimit-reset": text}, 30.0) for text in ("30", "1000000030", "1000000030000")],
         ({"ratelimit": "limit=100, remaining=0, reset=30"}, 30.0),
         ({"ratelimit": '"second";r=0;t=1, "minute";r=0;t=30, "hour";r=7;t=3600'}, 30.0),
@@ -106,8 +105,7 @@ LIMITS = Conventions(
         *[({"ratelimit": text}, None) for text in ('"minute";r=1;t=30', '"a";r=0, "b";t=60')],
         ({"ratelimit": "r=" + "0" * 300_000, "retry-after-ms": "r=0," * 100_000}, None),
         ({}, None),
-    ],
-)
+    ])  # fmt: skip
 def test_headers_of_a_limit_are_set_by_convention(headers, seconds):
     response = reply(429, headers=headers, received_at=RECEIVED_AT)
     options = options_of(conventions=LIMITS, max_retries=0)
@@ -189,6 +187,8 @@ def test_429_with_retry_after_is_waited_for_and_takes_no_retry(call, outcome):
     assert (error.attempts, error.retry_after, error.elapsed) == (2, 110.0, 10.0)
     # A service that always asks for a moment gets few requests.
     assert 5 < drive(call, *[limited(0.001)] * 50, random=0.5).error.attempts < 15
+    no_backoff = options_of(retry=RetryPolicy(backoff_first=0))
+    assert drive(call, *[limited(0.001)] * 200, options=no_backoff).error.attempts < 151
 
 
 # The quota.
