@@ -15,7 +15,7 @@ from adclient.errors import ConfigurationError, PaginationError
 _READ_PARAMETERS = frozenset(
     {"account_id", "campaign_id", "creative_id", "date_range", "targeting"}
 )
-_IN_NAME = re.compile(rf"\W*({'|'.join(_READ_PARAMETERS)})\b".replace("_", "."), re.IGNORECASE)
+_IN_NAME = rf"(?i)\W*({'|'.join(_READ_PARAMETERS)})\b".replace("_", ".")
 
 # Headers that the client derives from the request.
 MADE_BY_CLIENT = frozenset(
@@ -23,7 +23,6 @@ MADE_BY_CLIENT = frozenset(
     | {"transfer-encoding"}
 )
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # which UTF-8 cannot encode
 _HEADER_NAME_CHARACTERS = frozenset(
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
@@ -98,7 +97,7 @@ def parameter_in(name: str) -> str:
 
     Some ignore case, read `account.id` like `account_id`, or brackets as a list or an object.
     """
-    found = _IN_NAME.match(name)
+    found = re.match(_IN_NAME, name)
     return name if found is None else re.sub(r"\W", "_", found[1].lower())
 
 
@@ -257,7 +256,9 @@ def of_read(conventions: Conventions, name: str) -> Conventions:
 
 
 def _is_name(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value != "" and _LONE_SURROGATE.search(value) is None
+    # UTF-8 cannot encode a lone surrogate.
+    is_text = isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
+    return is_text and value != ""
 
 
 def is_page_size(value: object, cursor_parameter: str = "") -> bool:

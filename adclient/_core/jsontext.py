@@ -32,7 +32,6 @@ _DEEPEST_ARGUMENT = DEEPEST // 2
 _NORMALIZED = bytes.maketrans(b"123456789.E:[- \t\n\r", b"0000000000e,,,,,,,")
 # A float keeps any 15 digits, and every number that its own `repr` writes.
 _LONG = b"," + b"0" * 16
-_NUMBER = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 # Above this size, bodies are decoded without orjson, which may need eight times their size.
 _ORJSON_LIMIT = 16 * 1024 * 1024
 
@@ -101,9 +100,10 @@ def _keeps_digits(body: bytes) -> bool:
     if b"0000" not in body[::4].translate(_NORMALIZED):
         return True
     text = b"," + body.translate(_NORMALIZED)
+    number_at = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?").match
     place = text.find(_LONG)
     while place >= 0:
-        number = _NUMBER.match(body, place)
+        number = number_at(body, place)
         if number is None or not _is_kept(number[0]):
             return False
         place = text.find(_LONG, number.end())

@@ -22,9 +22,9 @@ Pairs = list[tuple[str, str]]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 MOST_REPEATS = 100  # pages in a row that are empty, or repeat an earlier one
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
-_PAIR = re.compile(r"\?[^=&]+=")
-_ILLEGAL = re.compile(r"[^!$-;=?-~]+")  # never part of a URL
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*://"
+_PAIR = r"\?[^=&]+="
+_ILLEGAL = r"[^!$-;=?-~]+"  # never part of a URL
 
 
 def query_from_next_url(
@@ -38,8 +38,8 @@ def query_from_next_url(
     is_custom = conventions.continuation is not None
     if is_custom or not conventions.follow_next_urls or not isinstance(cursor, str):
         return None
-    is_absolute = _SCHEME.match(cursor) is not None
-    is_relative = "?" in cursor and (cursor[0] != "?" or _PAIR.match(cursor) is not None)
+    is_absolute = re.match(_SCHEME, cursor) is not None
+    is_relative = "?" in cursor and (cursor[0] != "?" or re.match(_PAIR, cursor) is not None)
     if not (is_absolute or is_relative):
         return None
     try:
@@ -51,7 +51,8 @@ def query_from_next_url(
     if not is_same:
         advice = "if it is not a URL, set conventions.follow_next_urls=False"
         raise _error(call, f"points to another endpoint, so nothing was sent; {advice}")
-    query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
+    query = cursor.partition("#")[0].partition("?")[2]
+    query = re.sub(_ILLEGAL, lambda match: quote(match[0]), query)
     ids = {each.name for each in call.operation.parameters if each.type == "id"}
     for name, value in map(decoded, pieces_of(query)):
         own, spelled = parameter_in(name), re.sub(r"\W", "_", name.lower().removesuffix("[]"))

@@ -13,10 +13,10 @@ _SHORTEST_SECRET = 4
 _EXAMINED = 64 * 1024
 # A byte of JSON, a `repr` or a URL, a character of JSON or of HTML, or one behind a backslash, each
 # perhaps escaped several times. The numbers are bounded, so that none is too large for Python.
-_ESCAPE = re.compile(
-    rb"[\\%&](?:(?:(?<=%)(?:25)*|(?<=\\)\\*x)([0-9a-f]{2})|(?<=\\)\\*u([0-9a-f]{4})|(?<=&)(?:amp;)*"
-    rb"(#0{0,9}[0-9]{1,6};?|#x0{0,9}[0-9a-f]{1,5};?|[a-z][a-z0-9]{1,31};)|(?<=\\)\\*(.?))",
-    re.IGNORECASE | re.DOTALL,
+_ESCAPE = (
+    rb"(?is)[\\%&](?:(?:(?<=%)(?:25)*|(?<=\\)\\*x)([0-9a-f]{2})|(?<=\\)\\*u([0-9a-f]{4})|"
+    rb"(?<=&)(?:amp;)*(#0{0,9}[0-9]{1,6};?|#x0{0,9}[0-9a-f]{1,5};?|[a-z][a-z0-9]{1,31};)|"
+    rb"(?<=\\)\\*(.?))"
 )
 _PADDING = b"\xff"  # which UTF-8 never has
 
@@ -31,7 +31,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {secret.encode() for secret in secrets}
-        forms |= {_ESCAPE.sub(_padded, secret).replace(_PADDING, b"") for secret in forms}
+        forms |= {re.sub(_ESCAPE, _padded, secret).replace(_PADDING, b"") for secret in forms}
         # The longest first: one secret may contain another.
         known = sorted((-len(form), form) for form in forms if len(form) >= _SHORTEST_SECRET)
         self._secrets = re.compile(b"|".join(re.escape(form) for _, form in known) or b"(?!)")
@@ -59,7 +59,7 @@ class Redactor:
         # Numbers, which are found much faster than bytes of length one.
         if not (rounds and (b"\\"[0] in data or b"%"[0] in data or b"&"[0] in data)):
             return []
-        padded = _ESCAPE.sub(_padded, data)
+        padded = re.sub(_ESCAPE, _padded, data)
         plain = padded.replace(_PADDING, b"")
         found = self._escaped_in(plain, rounds - 1)
         if not (found := found or [match.span() for match in self._secrets.finditer(plain)]):

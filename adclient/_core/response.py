@@ -184,17 +184,17 @@ def draft_id_in(body: bytes) -> str | None:
 def _whole_members(text: str) -> Iterator[tuple[object, object]]:
     """The members of a JSON object, up to the first that is cut off or cannot be read."""
     decode = json.JSONDecoder().raw_decode
+    colon_at, comma_at = re.compile(r"\s*:\s*").match, re.compile(r"\s*,\s*").match
     start = re.match(r"\s*{\s*", text)
     with suppress(ValueError, RecursionError):
         while start is not None:
             name, end = decode(text, start.end())
-            colon = _COLON.match(text, end)
+            colon = colon_at(text, end)
             if colon is None or not isinstance(name, str):
                 break
             value, end = decode(text, colon.end())
             yield name, value
-            start = _COMMA.match(text, end)
+            start = comma_at(text, end)
 
 
-_COLON, _COMMA = re.compile(r"\s*:\s*"), re.compile(r"\s*,\s*")
 _LONGEST_ID = 200

@@ -14,12 +14,12 @@ from adclient.conventions import Conventions
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy
 
-_DRAFT = re.compile("'draft_id': (?!None|'')")
-_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_DRAFT = "'draft_id': (?!None|'')"
+_SECONDS = r"[0-9]+(\.[0-9]+)?"
 # Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
-_LIMIT = re.compile(r"\b(?:(r)(?:emaining)?|t|reset)=([0-9]+(?:\.[0-9]+)?)")
+_LIMIT = r"\b(?:(r)(?:emaining)?|t|reset)=([0-9]+(?:\.[0-9]+)?)"
 # A comma is also between the parts of the second form, of which `limit` is the first.
-_NEXT_LIMIT = re.compile(r",(?!\s*(?!limit)\w+=)")
+_NEXT_LIMIT = r",(?!\s*(?!limit)\w+=)"
 _LONGEST_HEADER = 2000  # characters
 _FOREVER = 1e12  # seconds: a number of many digits would become infinite
 _YEAR = 366 * 86400.0
@@ -50,7 +50,7 @@ def _code_of(response: RawResponse) -> str | None:
         fields = body if isinstance(body, dict) else {}
         page = fields.get("page")
         is_page = fields.get("data") or (isinstance(page, dict) and page.get("next") is not None)
-        has_result = response.is_success and (is_page or _DRAFT.search(str(body)))
+        has_result = response.is_success and (is_page or re.search(_DRAFT, str(body)))
         return None if has_result else problem_in(body).code
     return None
 
@@ -59,13 +59,13 @@ def _seconds_in(response: RawResponse, name: str) -> float | None:
     """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
     text = response.headers.get(name, "")[:_LONGEST_HEADER].strip()
     if "=" in text:
-        limits = (dict(_LIMIT.findall(each)) for each in _NEXT_LIMIT.split(text.lower()))
+        limits = (dict(re.findall(_LIMIT, each)) for each in re.split(_NEXT_LIMIT, text.lower()))
         used_up = (each for each in limits if "" in each and float(each.get("r", 1)) == 0)
         return max((min(float(each[""]), _FOREVER) for each in used_up), default=None)
     # Both dates are of the service's clock, so it does not matter if that clock is wrong.
     sent = _timestamp(response.headers.get("date", ""))
     now = response.received_at if sent is None else sent
-    if _SECONDS.fullmatch(text):
+    if re.fullmatch(_SECONDS, text):
         number = float(text)
         # Seconds or milliseconds since 1970 are a date, as nobody asks to wait for decades.
         dates = (date for date in (number, number / 1000) if abs(date - now) < _YEAR)

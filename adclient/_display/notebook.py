@@ -18,11 +18,13 @@ ROWS = 20
 _LONGEST, _AROUND = 2500, 120  # of a value in full, and of the part of a longer one
 COLUMNS = 16
 _FIRST = ("id", "name", "status")
-_WORDS = re.compile(r'"(?!(?i:true|false|null|nan|inf|infinity)")[^\W\d_][\w.-]*(?: [\w.-]+)*"')
-_ID = re.compile(r'"[\w.:/-]+"', re.ASCII)
+# Patterns are texts, which `re` compiles at the first use: most programs never show a value.
+_WORDS = r'"(?!(?i:true|false|null|nan|inf|infinity)")[^\W\d_][\w.-]*(?: [\w.-]+)*"'
+_ID = r'(?a)"[\w.:/-]+"'
 # Python calls these printable, but they are invisible, so text can be hidden in them.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+_INVISIBLE = (
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164"
+    "\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
@@ -50,7 +52,7 @@ def in_full(value: object) -> str:
     from unicodedata import is_normalized  # deferred: slow to import
 
     text = "".join(map(_escaped, _pieces(value, quoted=True)))
-    text = text[1:-1] if _WORDS.fullmatch(text) else text
+    text = text[1:-1] if re.fullmatch(_WORDS, text) else text
     # A letter with an accent may be one character or two, which look the same.
     is_unique = is_normalized("NFC", text)
     return text if is_unique else text.encode("ascii", "backslashreplace").decode("ascii")
@@ -60,7 +62,7 @@ def ids_in_full(*ids: object) -> str:
     """Some ids in full, as one text; None is left out."""
     texts = [in_full(each) for each in ids if each is not None]
     # Ids are texts, so those of digits need no quotes.
-    plain = (text[1:-1] if _ID.fullmatch(text) else text for text in texts)
+    plain = (text[1:-1] if re.fullmatch(_ID, text) else text for text in texts)
     return ", ".join(part_of(text, 0) for text in plain)
 
 
@@ -90,11 +92,11 @@ def digest(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text with escapes for characters that are invisible or change the order of others."""
-    if text.isprintable() and not _INVISIBLE.search(text):
+    if text.isprintable() and (text.isascii() or not re.search(_INVISIBLE, text)):
         return text
     return "".join(
         char.encode("unicode_escape").decode("ascii")
-        if not char.isprintable() or _INVISIBLE.match(char)
+        if not char.isprintable() or re.match(_INVISIBLE, char)
         else char
         for char in text
     )
