@@ -113,7 +113,7 @@ class RetryPolicy:
             object.__setattr__(self, "quota", check_count("quota", self.quota, least=0))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Options:
     """The checked settings of one client."""
 

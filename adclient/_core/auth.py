@@ -107,7 +107,7 @@ class SecretHeader:
         return {self.header: f"{self.scheme} {text}" if self.scheme else text}
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Credentials:
     """One of `token` and `auth`, or neither; never shown."""
 
