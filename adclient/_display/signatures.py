@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType, SimpleNamespace
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast
 
 if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
     from typing import TypeAliasType as TypeAliasType
@@ -53,10 +53,7 @@ def unquote(cls: type) -> None:
     for method in vars(cls).values():
         # The constructor that attrs generates has its own namespace.
         if isinstance(method, FunctionType) and method.__name__ != "__init__":
-            annotations = method.__annotations__
-            quoted = [name for name, value in annotations.items() if isinstance(value, str)]
-            types = get_type_hints(method) if quoted else {}
-            annotations.update({name: types[name] for name in quoted})
+            method.__annotations__ = inspect.get_annotations(method, eval_str=True)
 
 
 def with_advice(method: Method, convert: Callable[[Any], object] | None = None) -> Method:

@@ -4,7 +4,6 @@ import os
 import ssl
 import sys
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from os import PathLike, fspath
 from typing import cast
@@ -125,10 +124,12 @@ def checked_proxy(what: str, proxy: str) -> str:
             f"{what} must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
         )
     url = urlsplit(proxy).geturl()
-    if url.startswith("socks") and find_spec("socksio") is None:
-        raise ConfigurationError(
-            f"{what} is a SOCKS proxy, which needs: pip install 'httpx[socks]'", argument="proxy"
-        )
+    if url.startswith("socks"):
+        from importlib.util import find_spec  # deferred: slow to import
+
+        if find_spec("socksio") is None:
+            problem = f"{what} is a SOCKS proxy, which needs: pip install 'httpx[socks]'"
+            raise ConfigurationError(problem, argument="proxy")
     return url
 
 

@@ -62,7 +62,7 @@ TRANSPORT = httpx.MockTransport(print)
 )
 @clients.each_client_class
 def test_conflicting_or_unavailable_options_are_refused(client_class, options, monkeypatch) -> None:
-    monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **options)
     assert caught.value.argument in options
