@@ -257,8 +257,7 @@ def of_read(conventions: Conventions, name: str) -> Conventions:
 
 def _is_name(value: object) -> TypeGuard[str]:
     # UTF-8 cannot encode a lone surrogate.
-    is_text = isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
-    return is_text and value != ""
+    return isinstance(value, str) and value != "" and not re.search("[\ud800-\udfff]", value)
 
 
 def is_page_size(value: object, cursor_parameter: str = "") -> bool:
