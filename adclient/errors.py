@@ -122,7 +122,7 @@ class AdClientError(Exception, notebook.HTMLRepr):
 
     def __init__(self, text: str, **details: Unpack[ErrorDetails]) -> None:
         super().__init__(text)
-        self.message = text
+        details.setdefault("message", text)
         self.__dict__.update(details)
 
     def __str__(self) -> str:

@@ -96,8 +96,7 @@ def outcome(
         message = problem.message or "no reason given"
         if 300 <= outcome.status < 400:
             message = "a redirect, which is never followed; check base_url"
-        what = " ".join(part for part in (str(outcome.status), problem.code) if part)
-        what = f"{what}: {message}"
+        what = f"{outcome.status} {problem.code or ''}".rstrip() + f": {message}"
         details |= _details_of(call, outcome)
         details |= {"message": message, "code": problem.code, "details": problem.details}
         # An id in a header takes precedence over one in the body.
@@ -176,11 +175,5 @@ def _error(
     text = f"{operation.full_name}: {what} ({', '.join(filter(None, context))})"
     if advice is None:
         advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
-    known: ErrorDetails = {
-        "message": what,
-        **details,
-        "operation": operation.full_name,
-        "method": operation.method,
-        "path": operation.path,
-    }
-    return cls(f"{text}. {advice}" if advice else text, **known)
+    details.setdefault("message", what)
+    return cls(f"{text}. {advice}" if advice else text, **details)

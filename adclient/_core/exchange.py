@@ -165,7 +165,7 @@ class Exchange(Generic[R]):
             if (limit := options.retry.attempt_timeout) is not None:
                 self.attempt_deadline = min(self.deadline, self._now() + limit)
             received = yield SEND
-            assert isinstance(received, RawResponse | Failure)
+            assert isinstance(received, Outcome)
             outcome = received
             self._note(outcome)
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
@@ -253,7 +253,11 @@ class Exchange(Generic[R]):
     @property
     def details(self) -> ErrorDetails:
         """The attributes of an error of this call."""
+        operation = self.call.operation
         return {
+            "operation": operation.full_name,
+            "method": operation.method,
+            "path": operation.path,
             # The query of a continuation may contain credentials of the service.
             "url": self.request.url.partition("?")[0],
             "idempotency_key": self._idempotency_key,

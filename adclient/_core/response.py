@@ -40,7 +40,7 @@ def too_late(reason: str) -> Failure:
     return Failure(reason=reason, sent=False, timed_out=True)
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.define(kw_only=True, repr=False)  # not frozen, which would triple the time to make one
 class RawResponse:
     """The head and bytes of a response; the body is complete unless `broken` or `defect` is set.
 
@@ -77,15 +77,18 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
         return _redacted_failure(outcome, redactor)
-    headers, values = outcome.headers, " ".join(outcome.headers.values())
+    headers, body, values = outcome.headers, outcome.body, " ".join(outcome.headers.values())
     if redactor.redact(values) is not values:
         headers = {name: redactor.redact(value) for name, value in headers.items()}
-    elif outcome.is_whole_success and outcome.defect is None:
-        return outcome  # most contain no secret
+    if not outcome.is_whole_success:
+        body = redactor.redact_bytes(body)
+    is_same = headers is outcome.headers and body == outcome.body  # most contain no secret
+    if is_same and outcome.broken is None and outcome.defect is None:
+        return outcome
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=outcome.body if outcome.is_whole_success else redactor.redact_bytes(outcome.body),
+        body=body,
         broken=outcome.broken and _redacted_failure(outcome.broken, redactor),
         defect=outcome.defect and one_line(redactor.redact(outcome.defect)),
     )
@@ -122,7 +125,7 @@ def problem_in(body: JSON) -> Problem:
     error = outer.get("error")
     inner = error if isinstance(error, dict) else outer
     details = next(
-        (inner[name] for name in _DETAILS if isinstance(inner.get(name), list | dict)), None
+        (inner[name] for name in _DETAILS if type(inner.get(name)) in (list, dict)), None
     )
     # The first of several errors represents them.
     detail = details[0] if isinstance(details, list) and details else details

@@ -35,8 +35,11 @@ def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
         return outcome
     is_limit = status == 429 or status in errors or (errors and _code_of(outcome) in errors)
     names = conventions.retry_after_headers if is_limit else ("retry-after",)
-    waits = (_seconds_in(outcome, name.lower()) for name in names)
+    present = (lower for name in names if (lower := name.lower()) in outcome.headers)
+    waits = (_seconds_in(outcome, name) for name in present)
     asked = next((seconds for seconds in waits if seconds is not None), None)
+    if not is_limit and asked is None:
+        return outcome
     return attrs.evolve(outcome, is_rate_limit=bool(is_limit), retry_after=asked)
 
 
@@ -57,7 +60,7 @@ def _code_of(response: RawResponse) -> str | None:
 
 def _seconds_in(response: RawResponse, name: str) -> float | None:
     """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
-    text = response.headers.get(name, "")[:_LONGEST_HEADER].strip()
+    text = response.headers[name][:_LONGEST_HEADER].strip()
     if "=" in text:
         limits = (dict(re.findall(_LIMIT, each)) for each in re.split(_NEXT_LIMIT, text.lower()))
         used_up = (each for each in limits if "" in each and float(each.get("r", 1)) == 0)

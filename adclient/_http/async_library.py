@@ -1,7 +1,7 @@
 """Sends through an async client or transport of the caller, of httpx or httpx2."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import cast
 from weakref import WeakSet
 
@@ -56,14 +56,16 @@ class AsyncLibrarySender:
         if not await slot.acquire(attempt.time_left):  # pragma: no cover
             return attempt.failed("no free connection in time", sent=False, timed_out=True)
         try:
-            with anyio.move_on_after(attempt.time_left):
-                # Not a task group, which would cancel the exchange together with the call.
-                task = BackgroundTask(sending.perform, on_end=lambda _: slot.release())
-                self._running.add(task)
+            # Not a task group, which would cancel the exchange together with the call.
+            task = BackgroundTask(sending.perform, on_end=lambda _: slot.release())
+            self._running.add(task)
+            # A transport that never waits, such as that of a test, needs no timeout.
+            with nullcontext() if task.has_ended else anyio.move_on_after(attempt.time_left):
                 try:
                     await task.result()
-                finally:
-                    sending.abandon()  # without effect after a normal end
+                except BaseException:
+                    sending.abandon(task.scope)
+                    raise
                 return attempt.response()
         except Exception as error:
             return attempt.outcome_of(error)
@@ -87,42 +89,37 @@ class ShieldedSend:
     def __init__(self, transmit: AsyncSend, attempt: LibraryAttempt) -> None:
         self._transmit = transmit
         self._attempt = attempt
-        self._scope = anyio.CancelScope()
+        self._scope: anyio.CancelScope | None = None  # of the task, once it is abandoned
+        self._longest = 2 * attempt.time_left + _LONGEST_CLOSE
         self._is_reading = False
 
     async def perform(self) -> None:
-        """Send the request and read the response, for a bounded time even if abandoned.
-
-        Connecting and TLS each have the whole time of the attempt as their timeout. After three
-        times that, it reads, unless the caller's other requests have held the pool all the time.
-        """
+        """Send the request and read the response."""
         attempt = self._attempt
-        self._scope.deadline = anyio.current_time() + 3 * attempt.time_left + _LONGEST_CLOSE
-        with self._scope:
-            request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
-            try:
-                response = await self._transmit(request)
-            except attempt.library.names.HTTPStatusError as error:  # of an event hook
-                response = error.response
-            attempt.begin_response(response)
-            if response.is_stream_consumed:  # an event hook of the caller has already read it
-                attempt.feed(response.content)
-                attempt.finish()
-                return
-            chunks = aiter(cast(httpx.AsyncByteStream, response.stream))
-            is_at_end = False
-            try:
-                async for chunk in chunks:
-                    if attempt.feed_in_time(chunk):
-                        break
-                else:
-                    is_at_end = True
-                attempt.finish()
-            finally:
-                if is_at_end:
-                    await response.aclose()
-                else:
-                    await self._leave(response, chunks)
+        request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
+        try:
+            response = await self._transmit(request)
+        except attempt.library.names.HTTPStatusError as error:  # of an event hook
+            response = error.response
+        attempt.begin_response(response)
+        if response.is_stream_consumed:  # an event hook of the caller has already read it
+            attempt.feed(response.content)
+            attempt.finish()
+            return
+        chunks = aiter(cast(httpx.AsyncByteStream, response.stream))
+        is_at_end = False
+        try:
+            async for chunk in chunks:
+                if attempt.feed_in_time(chunk):
+                    break
+            else:
+                is_at_end = True
+            attempt.finish()
+        finally:
+            if is_at_end:
+                await response.aclose()
+            else:
+                await self._leave(response, chunks)
 
     async def _leave(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
         """Close a response before its end, even while its task is being cancelled.
@@ -135,9 +132,15 @@ class ShieldedSend:
                 async for _ in chunks:
                     await checkpoint()  # so the deadline also ends an endless stream
 
-    def abandon(self) -> None:
-        """Stop waiting for the response; a request whose body was not read yet is never sent."""
+    def abandon(self, scope: anyio.CancelScope) -> None:
+        """Stop waiting for the response; a request whose body was not read yet is never sent.
+
+        Connecting and TLS each have the whole time of the attempt as their timeout. After that, it
+        reads, unless the caller's other requests have held the pool all the time.
+        """
         self._attempt.is_abandoned = True
+        self._scope = scope
+        scope.deadline = anyio.current_time() + self._longest
         self._cancel_read()
 
     async def _trace(self, event: str, _: object) -> None:
@@ -147,5 +150,5 @@ class ShieldedSend:
         self._cancel_read()
 
     def _cancel_read(self) -> None:
-        if self._attempt.is_abandoned and self._is_reading:
+        if self._scope is not None and self._is_reading:
             self._scope.cancel()

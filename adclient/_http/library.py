@@ -163,7 +163,8 @@ class LibraryAttempt(Attempt):
         request: httpx.Request = self.library.names.Request(
             self.request.method,
             self.library.url(self.request.url),
-            headers=dict(self.request.headers),
+            # As bytes, which httpx has less to do with.
+            headers=[(name.encode(), text.encode()) for name, text in self.request.headers.items()],
             stream=stream(self),
             extensions={"timeout": self._timeouts, **extensions},
         )

@@ -1,12 +1,13 @@
 """Background work: prefetches a page, protects work from cancellation, and blocks in a thread."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Thread
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import anyio
 from anyio.lowlevel import EventLoopToken, RunVar, current_token
@@ -86,8 +87,8 @@ class BackgroundTask(Generic[T]):
     """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
     Cancelling a caller of `result()` does not cancel the work. `on_end` is called once with this
-    task, after the work has ended in any way: before the constructor returns, if the event loop
-    starts tasks eagerly and the work waits for nothing.
+    task, after the work has ended in any way: before the constructor returns, if the work waits
+    for nothing, since asyncio starts it at once (from Python 3.12 on).
     """
 
     def __init__(
@@ -101,14 +102,13 @@ class BackgroundTask(Generic[T]):
         self._returned: tuple[T] | None = None
         self._error: BaseException | None = None
         self._end = anyio.Event()
-        self._scope = anyio.CancelScope()
+        self.scope = anyio.CancelScope()
         loop = self.loop.native_token
         if isinstance(loop, asyncio.AbstractEventLoop):
-            task = loop.create_task(self._run(work))
-            _TASKS.add(task)
-            task.add_done_callback(_TASKS.discard)
+            _TASKS.add(self)
+            self._task = asyncio.Task(self._run(work), loop=loop, **_AT_ONCE)
             # A task that is cancelled before its first step runs none of its own code.
-            task.add_done_callback(lambda _: self._ended())
+            self._task.add_done_callback(self._ended)
         else:
             import trio
 
@@ -129,6 +129,11 @@ class BackgroundTask(Generic[T]):
         return self._returned[0]
 
     @property
+    def has_ended(self) -> bool:
+        """True after the work has ended in any way."""
+        return self._end.is_set()
+
+    @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` raises."""
         return self._error is not None
@@ -140,12 +145,12 @@ class BackgroundTask(Generic[T]):
     def cancel_soon(self) -> None:
         """Cancel it, from any thread."""
         with suppress(RuntimeError):  # the loop has ended, and cancelled it already
-            _into_loop(self.loop)(self._scope.cancel)
+            _into_loop(self.loop)(self.scope.cancel)
 
     async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
         cancelled = anyio.get_cancelled_exc_class()
         try:
-            with self._scope:
+            with self.scope:
                 self._returned = (await work(),)
         except cancelled:
             raise
@@ -154,14 +159,16 @@ class BackgroundTask(Generic[T]):
         finally:
             self._ended()
 
-    def _ended(self) -> None:
+    def _ended(self, _: object = None) -> None:
+        _TASKS.discard(self)
         on_end, self._on_end = self._on_end, None  # what it refers to may refer to this task
         if on_end is not None:
             on_end(self)
         self._end.set()
 
 
-_TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
+_TASKS: set[BackgroundTask[Any]] = set()  # asyncio itself keeps only weak references
+_AT_ONCE: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 
 async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None, name: str) -> T:
