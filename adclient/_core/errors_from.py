@@ -18,36 +18,13 @@ from adclient.errors import (
     ConnectionFailed,
     ConnectionLost,
     ErrorDetails,
-    NotFound,
     OutcomeUnknown,
-    PermissionDenied,
     RateLimited,
-    ServerError,
-    TransportError,
-    Unauthenticated,
     UnexpectedResponse,
     for_status,
     with_unknown_outcome,
 )
 from adclient.models import Result
-
-# The first class that matches determines the advice.
-_ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
-    (
-        OutcomeUnknown,
-        "A draft may have been staged: look for it in the approval dashboard before calling again",
-    ),
-    (ConnectionFailed, "Nothing was sent; check base_url and the network"),
-    (CallTimeout, "Call again, or allow a longer timeout"),
-    (TransportError, "Call again"),
-    (Unauthenticated, "Check token= or auth="),
-    (PermissionDenied, "Check what the credentials and the account allow"),
-    (NotFound, "Check the ids, and base_url"),
-    (RateLimited, "Call again later"),
-    (ServerError, "Call again later"),
-    (UnexpectedResponse, "The error's body holds what was received"),
-)
-
 
 _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
@@ -173,7 +150,6 @@ def _error(
         f"draft {one_line(repr(draft_id), 40)}" if draft_id else "",
     )
     text = f"{operation.full_name}: {what} ({', '.join(filter(None, context))})"
-    if advice is None:
-        advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
+    advice = advice or cls.__advice__
     details.setdefault("message", what)
     return cls(f"{text}. {advice}" if advice else text, **details)

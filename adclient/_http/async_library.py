@@ -92,11 +92,12 @@ class ShieldedSend:
         self._scope: anyio.CancelScope | None = None  # of the task, once it is abandoned
         self._longest = 2 * attempt.time_left + _LONGEST_CLOSE
         self._is_reading = False
+        attempt.extensions["trace"] = self._trace
 
     async def perform(self) -> None:
         """Send the request and read the response."""
         attempt = self._attempt
-        request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
+        request = attempt.build(attempt.library.async_stream)
         try:
             response = await self._transmit(request)
         except attempt.library.names.HTTPStatusError as error:  # of an event hook

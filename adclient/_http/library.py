@@ -1,9 +1,8 @@
 """Sends through a client or transport of the caller, of httpx or httpx2."""
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from types import MappingProxyType
 from typing import Any, cast
 
 import anyio
@@ -30,7 +29,6 @@ _NAMES = ("httpx", "httpx2")
 _ENGINES = ("httpcore", "httpcore2", "builtins", "socket", "ssl")
 # A transport's socket also raises these when an established connection breaks.
 _BREAKS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
-_NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
 
 
 class HTTPLibrary:
@@ -143,6 +141,7 @@ class LibraryAttempt(Attempt):
         self.is_abandoned = False
         # Async calls have none for the pool: `ShieldedSend` says why.
         self._timeouts: dict[str, float | None] = {"pool": None}
+        self.extensions: dict[str, object] = {"timeout": self._timeouts}
         self._sent_as: httpx.Request | None = None
 
     def __iter__(self) -> Iterator[bytes]:
@@ -151,11 +150,7 @@ class LibraryAttempt(Attempt):
             raise self.library.names.PoolTimeout("")
         yield from super().__iter__()
 
-    def build(
-        self,
-        stream: Callable[[Iterable[bytes]], Any],
-        extensions: Mapping[str, object] = _NO_EXTENSIONS,
-    ) -> httpx.Request:
+    def build(self, stream: Callable[[Iterable[bytes]], Any]) -> httpx.Request:
         """Build the request, with the time that is left as its timeouts."""
         if self._client is not None and self._client.is_closed:
             raise ConfigurationError("http_client is closed", argument="http_client")
@@ -166,7 +161,7 @@ class LibraryAttempt(Attempt):
             # As bytes, which httpx has less to do with.
             headers=[(name.encode(), text.encode()) for name, text in self.request.headers.items()],
             stream=stream(self),
-            extensions={"timeout": self._timeouts, **extensions},
+            extensions=self.extensions,
         )
         self._sent_as = request
         return request

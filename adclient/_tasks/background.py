@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import anyio
-from anyio.lowlevel import EventLoopToken, RunVar, current_token
+from anyio.lowlevel import EventLoopToken, RunVar, checkpoint, current_token
 
 if TYPE_CHECKING:
     import trio
@@ -80,7 +80,7 @@ class AsyncPrefetch(Generic[T]):
     @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` would raise again."""
-        return self._task.has_failed
+        return self._task.error is not None
 
 
 class BackgroundTask(Generic[T]):
@@ -100,8 +100,9 @@ class BackgroundTask(Generic[T]):
         self._on_end = on_end
         # No future: that of asyncio warns of an error that nobody retrieves, the other one is slow.
         self._returned: tuple[T] | None = None
-        self._error: BaseException | None = None
-        self._end = anyio.Event()
+        self.error: BaseException | None = None  # which the work raised, and `result()` raises
+        self.has_ended = False  # in any way
+        self._end: anyio.Event | None = None  # if somebody waits for it
         self.scope = anyio.CancelScope()
         loop = self.loop.native_token
         if isinstance(loop, asyncio.AbstractEventLoop):
@@ -122,25 +123,19 @@ class BackgroundTask(Generic[T]):
             anyio.ClosedResourceError: The task was cancelled, as all are when an event loop ends.
         """
         await self.wait()
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         if self._returned is None:
             raise anyio.ClosedResourceError
         return self._returned[0]
 
-    @property
-    def has_ended(self) -> bool:
-        """True after the work has ended in any way."""
-        return self._end.is_set()
-
-    @property
-    def has_failed(self) -> bool:
-        """True if the work raised an error, which `result()` raises."""
-        return self._error is not None
-
     async def wait(self) -> None:
         """Wait for the end: success, error or cancellation."""
-        await self._end.wait()
+        if self.has_ended:
+            await checkpoint()
+        else:
+            self._end = self._end or anyio.Event()
+            await self._end.wait()
 
     def cancel_soon(self) -> None:
         """Cancel it, from any thread."""
@@ -155,16 +150,18 @@ class BackgroundTask(Generic[T]):
         except cancelled:
             raise
         except BaseException as error:
-            self._error = error  # for the caller of `result()`, not for the loop
+            self.error = error  # for the caller of `result()`, not for the loop
         finally:
             self._ended()
 
     def _ended(self, _: object = None) -> None:
         _TASKS.discard(self)
+        self.has_ended = True
         on_end, self._on_end = self._on_end, None  # what it refers to may refer to this task
         if on_end is not None:
             on_end(self)
-        self._end.set()
+        if self._end is not None:
+            self._end.set()
 
 
 _TASKS: set[BackgroundTask[Any]] = set()  # asyncio itself keeps only weak references
