@@ -57,7 +57,7 @@ class AsyncLibrarySender:
             return attempt.failed("no free connection in time", sent=False, timed_out=True)
         try:
             # Not a task group, which would cancel the exchange together with the call.
-            task = BackgroundTask(sending.perform, on_end=lambda _: slot.release())
+            task = BackgroundTask(sending.perform, lambda _: slot.release(), eager=True)
             self._running.add(task)
             # A transport that never waits, such as that of a test, needs no timeout.
             with nullcontext() if task.has_ended else anyio.move_on_after(attempt.time_left):
@@ -102,9 +102,7 @@ class ShieldedSend:
             response = await self._transmit(request)
         except attempt.library.names.HTTPStatusError as error:  # of an event hook
             response = error.response
-        attempt.begin_response(response)
-        if response.is_stream_consumed:  # an event hook of the caller has already read it
-            attempt.feed(response.content)
+        if attempt.begin_response(response):
             attempt.finish()
             return
         chunks = aiter(cast(httpx.AsyncByteStream, response.stream))

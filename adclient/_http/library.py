@@ -174,10 +174,7 @@ class LibraryAttempt(Attempt):
         except self.library.names.HTTPStatusError as error:  # of an event hook, for its status
             response = error.response
         try:
-            self.begin_response(response)
-            if response.is_stream_consumed:  # an event hook of the caller has already read it
-                self.feed(response.content)
-            else:
+            if not self.begin_response(response):
                 for chunk in cast(httpx.SyncByteStream, response.stream):
                     if self.feed_in_time(chunk):
                         break
@@ -185,13 +182,19 @@ class LibraryAttempt(Attempt):
         finally:
             response.close()
 
-    def begin_response(self, response: httpx.Response) -> None:
-        """Take the head, and give the rest of the time to the body."""
+    def begin_response(self, response: httpx.Response) -> bool:
+        """Take the head, and give the rest of the time to the body.
+
+        Returns whether the caller has already read the body, such as in an event hook: it is taken.
+        """
         headers = decoded_headers(response.headers.raw)
         if response.is_stream_consumed:
             headers.pop("content-encoding", None)  # it is decoded
         self.begin(response.status_code, headers)
+        if response.is_stream_consumed:
+            self.feed(response.content)
         self._give_time()
+        return response.is_stream_consumed
 
     def feed_in_time(self, chunk: bytes) -> bool:
         """Take a chunk of the body, unless it comes late."""

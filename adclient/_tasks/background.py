@@ -88,13 +88,15 @@ class BackgroundTask(Generic[T]):
 
     Cancelling a caller of `result()` does not cancel the work. `on_end` is called once with this
     task, after the work has ended in any way: before the constructor returns, if the work waits
-    for nothing, since asyncio starts it at once (from Python 3.12 on).
+    for nothing and starts at once. That is what an `eager` task does on asyncio since Python 3.12.
     """
 
     def __init__(
         self,
         work: Callable[[], Awaitable[T]],
         on_end: Callable[["BackgroundTask[T]"], None] | None = None,
+        *,
+        eager: bool = False,
     ) -> None:
         self.loop = current_token()
         self._on_end = on_end
@@ -107,7 +109,8 @@ class BackgroundTask(Generic[T]):
         loop = self.loop.native_token
         if isinstance(loop, asyncio.AbstractEventLoop):
             _TASKS.add(self)
-            self._task = asyncio.Task(self._run(work), loop=loop, **_AT_ONCE)
+            run = self._run(work)
+            self._task = asyncio.Task(run, loop=loop, **_EAGER) if eager else loop.create_task(run)
             # A task that is cancelled before its first step runs none of its own code.
             self._task.add_done_callback(self._ended)
         else:
@@ -165,7 +168,7 @@ class BackgroundTask(Generic[T]):
 
 
 _TASKS: set[BackgroundTask[Any]] = set()  # asyncio itself keeps only weak references
-_AT_ONCE: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
+_EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 
 async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None, name: str) -> T:

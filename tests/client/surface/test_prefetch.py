@@ -146,7 +146,7 @@ def test_iteration_continues_in_another_event_loop(first_loop) -> None:
     found = loop.run_until_complete(first()) if is_left else anyio.run(first, backend=backend)
     if first_loop == "closed":
         abandon(loop)
-    if has_begun:
+    if len(gate.requests) == 2:  # a stopped loop has sent one if it starts tasks eagerly
         gate.answers.insert(0, a_page("c", "c2"))  # the cancelled page is requested again
     gate.opened.set()
     assert found + anyio.run(rest, backend=backend) == "abcde"
