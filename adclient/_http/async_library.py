@@ -60,16 +60,15 @@ class AsyncLibrarySender:
             task = BackgroundTask(sending.perform, lambda _: slot.release(), eager=True)
             self._running.add(task)
             # A transport that never waits, such as that of a test, needs no timeout.
-            with nullcontext() if task.has_ended else anyio.move_on_after(attempt.time_left):
+            with nullcontext() if task.has_ended else anyio.fail_after(attempt.time_left):
                 try:
                     await task.result()
                 except BaseException:
                     sending.abandon(task.scope)
                     raise
-                return attempt.response()
+            return attempt.response()
         except Exception as error:
             return attempt.outcome_of(error)
-        return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
 
     async def aclose(self) -> None:
         """Wait for the exchanges of this event loop; the caller owns the connections."""

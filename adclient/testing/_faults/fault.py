@@ -383,7 +383,7 @@ def _corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
     return attrs.evolve(response, headers=headers, body=body, broken=broken)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class SlowBodyResponse(RawResponse):
     """A response whose body takes `seconds` to arrive."""
 

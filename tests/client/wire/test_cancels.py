@@ -90,6 +90,16 @@ async def test_write_that_waited_for_a_pool_is_not_sent_after_its_call(client_ki
 
 
 @asyncio_and_trio
+async def test_call_can_be_cancelled_if_its_transport_never_waits(client_kind) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=LISTING))
+    async with client_kind.open(transport=transport) as client:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await read(client)
+    assert scope.cancelled_caught
+
+
+@asyncio_and_trio
 async def test_exchange_that_a_timed_out_call_left_behind_has_its_slot_until_it_ends(
     client_kind, monkeypatch
 ) -> None:
@@ -98,10 +108,7 @@ async def test_exchange_that_a_timed_out_call_left_behind_has_its_slot_until_it_
 
     async def answer(request: httpx.Request) -> httpx.Response:
         sent.append(request)
-        if len(sent) == 1:
-            await may_end.wait()
-        elif len(sent) == 2:
-            await anyio.sleep_forever()
+        await (may_end.wait, anyio.sleep_forever, anyio.lowlevel.checkpoint)[len(sent) - 1]()
         return httpx.Response(200, json=LISTING)
 
     client = client_over(answer, timeout=0.2, retry=NO_RETRY)

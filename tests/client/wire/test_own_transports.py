@@ -92,9 +92,7 @@ async def test_write_is_not_retried_after_a_connect_error_for_a_broken_connectio
         try:
             raise broken
         except Exception as error:
-            if is_named:
-                raise reported("") from error
-            raise reported("")  # noqa: B904 (as a careless transport does)
+            raise reported("") from (error if is_named else None)
 
     async with client_kind.open(transport=httpx.MockTransport(sent)) as client:
         with pytest.raises(OutcomeUnknown) as raised:
@@ -104,8 +102,6 @@ async def test_write_is_not_retried_after_a_connect_error_for_a_broken_connectio
 
 
 # httpx-aiohttp reports a connection that broke in use as one that was never established.
-
-
 class Untrusted(httpx.AsyncBaseTransport):
     __module__ = "httpx_aiohttp.transport"
 
@@ -135,11 +131,8 @@ def test_httpx_aiohttp_is_refused(argument, given) -> None:
 async def test_huge_body_in_one_chunk_is_refused_with_bounded_memory(client_kind, coding) -> None:
     whole = bytes(20 * MIB)
     body = whole if coding == "identity" else gzip.compress(whole, 0)  # of the same size
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        stream = httpx.ByteStream(body)
-        return httpx.Response(201, headers={"content-encoding": coding}, stream=stream)
-
-    async with client_kind.open(transport=httpx.MockTransport(handler)) as client:
+    headers = {"content-encoding": coding}
+    response = httpx.Response(201, headers=headers, stream=httpx.ByteStream(body))
+    async with client_kind.open(transport=httpx.MockTransport(lambda _: response)) as client:
         with bounded_memory(), pytest.raises(OutcomeUnknown, match=TOO_LARGE):
             await wait(write(client))
