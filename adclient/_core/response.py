@@ -40,7 +40,7 @@ def too_late(reason: str) -> Failure:
     return Failure(reason=reason, sent=False, timed_out=True)
 
 
-@attrs.define(kw_only=True, repr=False)  # not frozen, which would triple the time to make one
+@attrs.define(kw_only=True, repr=False)  # not frozen, which takes longer to make
 class RawResponse:
     """The head and bytes of a response; the body is complete unless `broken` or `defect` is set.
 
