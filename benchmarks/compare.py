@@ -28,7 +28,7 @@ def main() -> None:
     rows = [row for row in ROWS if not given.rows or row.key in given.rows]
     if given.quick:
         rows = [smoke(row) for row in rows if row.measure != "Installed"]
-    peers = participants(given.peers, quick=given.quick)
+    peers = participants(given.peers, rows, quick=given.quick)
     results = compare(rows, peers, given.rounds, given.seconds)
     print(about_the_machine(), end="\n\n")
     print(table(rows, list(peers), results))
@@ -57,15 +57,22 @@ def smoke(row: Row) -> Row:
     return replace(row, **{"goal": None, **row.quick})
 
 
-def participants(names: list[str] | None, *, quick: bool) -> Mapping[Peer, Environment | Present]:
-    """Return the chosen peers and their environments; bare httpx and adclient always take part."""
+def participants(
+    names: list[str] | None, rows: list[Row], *, quick: bool
+) -> Mapping[Peer, Environment | Present]:
+    """Return the chosen peers and their environments; bare httpx and adclient always take part.
+
+    A peer is there once more for each set of libraries that rows need besides its own.
+    """
     chosen = [OURS.name, BARE.name, *(names or [] if quick or names else [p.name for p in PEERS])]
-    peers = [peer for peer in PEERS if peer.name in chosen]
+    needs = {row.needs: [other for other in rows if other.needs == row.needs] for row in rows}
+    variants = [replace(peer, more=more) for more in needs for peer in PEERS if peer.name in chosen]
+    peers = [peer for peer in variants if any(map(peer.takes_part, needs[peer.more]))]
     if quick:
         return {peer: Present() for peer in peers if Present().has(peer)}
     environments: dict[Peer, Environment | Present] = {}
     for peer in peers:
-        log(f"setting up {peer.name}")
+        log(f"setting up {' with '.join((peer.name, *peer.more))}")
         environments[peer] = environment_of(peer)
     return environments
 

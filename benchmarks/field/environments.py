@@ -53,21 +53,23 @@ class Present:
     python = sys.executable
 
     def has(self, peer: Peer) -> bool:
-        code = f"import sys; sys.stderr = None; {peer.imports}"
+        others = "".join(f"; import {each.partition('==')[0]}" for each in peer.more)
+        code = f"import sys; sys.stderr = None; {peer.imports}{others}"
         return subprocess.run([self.python, "-c", code], check=False).returncode == 0
 
 
 def environment_of(peer: Peer) -> Environment:
     """The environment of a peer, made if need be."""
+    name, requirements = "+".join((peer.name, *peer.more)), (*peer.requirements, *peer.more)
     if peer.extra is not None:
-        return _of_the_checkout(peer.name, f"{CHECKOUT}{peer.extra}", *peer.requirements)
-    environment = Environment(CACHE / peer.name)
-    if not environment.holds(peer.requirements):
+        return _of_the_checkout(name, f"{CHECKOUT}{peer.extra}", *requirements)
+    environment = Environment(CACHE / name)
+    if not environment.holds(requirements):
         _make(environment)
-        environment.install(*peer.requirements)
+        environment.install(*requirements)
         if peer.name == "generated":
             _generate(environment)
-        environment.note(peer.requirements)
+        environment.note(requirements)
     return environment
 
 

@@ -5,14 +5,28 @@ Each class is opened on a row, and has then seen the right result; `run(times)` 
 
 import asyncio
 import json
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from itertools import islice
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 from field.rows import Row
-from field.shapes import DELAYS, HOLDINGS, MESSAGE, MISSING, SHAPES, ids_of, reply_to
+from field.shapes import (
+    ACCOUNTS,
+    DELAYS,
+    HOLDINGS,
+    LIVES,
+    MESSAGE,
+    MISSING,
+    SHAPES,
+    ids_of,
+    reply_to,
+)
 
 PATIENCE = 600  # seconds, where a row is not about how long one waits
 
@@ -140,6 +154,89 @@ class AsyncRepeated(AsyncMeasure):
         took = time.perf_counter() - began
         self.check(ids)
         return took
+
+
+class Table(Repeated):
+    """Seconds of a listing that becomes a table."""
+
+    def client(self, kind: str = "Client", **settings: Any) -> Any:
+        import httpx  # in the environments of those who take part
+
+        @cache
+        def reply(target: bytes) -> Any:
+            return reply_to("GET", self.shape, self.row.holding, target.decode())
+
+        def respond(request: Any) -> Any:
+            status, headers, body = reply(request.url.raw_path)
+            return httpx.Response(status, headers=headers, content=body)
+
+        return super().client(kind, transport=httpx.MockTransport(respond), **settings)
+
+    def expected(self) -> Any:
+        from field import parts
+
+        return parts.table(self.row.holding)
+
+
+class Accounts(Measure):
+    """Seconds of reading many accounts with a client of its own; `nightly` writes their parts."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._ids = ACCOUNTS[: self.row.amount]
+        self._folder = tempfile.TemporaryDirectory()
+        self._settings: dict[str, Any] = {}
+        if self.row.holding in LIVES:
+            self._settings["token"] = lambda: uuid4().hex
+        self.check(sorted(self._read()))
+        if self.row.call == "nightly":
+            self._check_parts()
+
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
+        return seconds(self._read, 1)
+
+    def expected(self) -> Any:
+        if self.row.call == "nightly":
+            return sorted(self._ids)
+        _, pages = HOLDINGS[self.row.holding]
+        ids = (ids_of(self.shape, self.row.holding, page) for page in range(1, pages + 1))
+        return [list(chain.from_iterable(ids))] * len(self._ids)
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def _job(self, client: Any) -> Any:
+        """What a client makes of each account."""
+        given = (self._folder.name,) if self.row.call == "nightly" else (self.row.at_once,)
+        return getattr(client, self.row.call)(self._ids, *given)
+
+    def _read(self) -> list[Any]:
+        client = self.client(**self._settings)
+        found = [*self._job(client)]
+        client.close()
+        return found
+
+    def _check_parts(self) -> None:
+        from field import parts
+
+        for account_id in self._ids:
+            path = Path(self._folder.name, f"{account_id}.parquet")
+            if not parts.read(path).equals(parts.table(self.row.holding, account_id)):
+                raise WrongResult(f"the file of {account_id} differs")
+
+
+class AsyncAccounts(Accounts):
+    """The same on an event loop."""
+
+    def _read(self) -> list[Any]:
+        return asyncio.run(self._read_all())
+
+    async def _read_all(self) -> list[Any]:
+        client = self.client("AsyncClient", **self._settings)
+        await client.open()
+        found = [each async for each in self._job(client)]
+        await client.close()
+        return found
 
 
 class NewClients(Measure):

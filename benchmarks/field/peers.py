@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from field.rows import Row
+
 
 @dataclass(frozen=True)
 class Peer:
@@ -16,6 +18,15 @@ class Peer:
     without: tuple[str, ...] = ()  # rows in which it cannot show anything
     only: tuple[str, ...] = ()  # the rows in which alone it takes part, if not in all
     extra: str | None = None  # of adclient, if the peer is adclient itself; "" for none
+    more: tuple[str, ...] = ()  # requirements of rows, for which it has another environment
+
+    def takes_part(self, row: Row) -> bool:
+        return (
+            self.more == row.needs
+            and row.key not in self.without
+            and (not self.only or row.key in self.only)
+            and (not row.only or self.name in row.only)
+        )
 
 
 OURS = Peer(

@@ -25,7 +25,8 @@ class Row:
 
     `measure` names a class in `measures`, which works in the process of a peer, or in `processes`,
     which starts processes. Measures of the kinds `time` and `rate` give seconds, those of `bytes`
-    bytes; they are shown as ratios to bare httpx, and the others as they are.
+    bytes; they are shown as ratios to bare httpx, and the others as they are. The goal of a row is
+    about its time, or `by_cpu` about its processor time.
     """
 
     key: str
@@ -33,12 +34,17 @@ class Row:
     measure: str
     kind: Literal["time", "rate", "bytes", "count", "growth", "size"] = "time"
     goal: Goal | None = None
-    call: Literal["page", "post", "error", "listing", "prefetched", "decode"] = "page"
+    by_cpu: bool = False
+    call: Literal[
+        "page", "post", "error", "listing", "prefetched", "decode", "accounts", "nightly", "table"
+    ] = "page"
     holding: str = "ten"
     in_process: bool = False
     amount: int = 1
+    at_once: int = 10
     most_rounds: int = 1_000
     only: tuple[str, ...] = ()  # the peers that take part, if not all
+    needs: tuple[str, ...] = ()  # what their environments have for this row, besides their own
     quick: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what differs in a smoke run
 
     @property
@@ -52,6 +58,33 @@ def at_most(figure: float) -> Goal:
 
 def at_least(figure: float) -> Goal:
     return Goal("≥", figure)
+
+
+def of_accounts(key: str, title: str, measure: str, goal: float, **others: Any) -> Row:
+    """A row in which one client reads many accounts of three pages."""
+    quick = {"amount": 20, **others.pop("quick", {})}
+    return Row(
+        key,
+        title,
+        measure,
+        goal=at_most(goal),
+        by_cpu=True,
+        most_rounds=3,
+        only=("adclient", "httpx"),
+        quick=quick,
+        **{"call": "accounts", "holding": "accounts", "amount": 600, **others},
+    )
+
+
+PYARROW = ("pyarrow==26.0.1",)
+# Some accounts are asked to wait, and a token is refused on the way.
+NIGHTLY: Mapping[str, Any] = {
+    "call": "nightly",
+    "holding": "nightly",
+    "amount": 2_000,
+    "needs": PYARROW,
+    "quick": {"holding": "few-nightly"},
+}
 
 
 ROWS = (
@@ -240,6 +273,45 @@ ROWS = (
         only=("adclient",),
         quick={"holding": "few-pages"},
         most_rounds=1,
+    ),
+    of_accounts(
+        "nightly",
+        "2,000 accounts × 150 items into typed Parquet parts, 10 at once (time)",
+        "Accounts",
+        0.7,
+        **NIGHTLY,
+    ),
+    of_accounts("async-nightly", "the same, async (time)", "AsyncAccounts", 0.65, **NIGHTLY),
+    of_accounts("accounts", "600 accounts × 150 items, 10 at once (time)", "Accounts", 0.7),
+    of_accounts("accounts-100", "the same, 100 at once (time)", "Accounts", 0.7, at_once=100),
+    of_accounts("async-accounts", "the same, async, 10 at once (time)", "AsyncAccounts", 0.7),
+    of_accounts(
+        "async-accounts-100",
+        "the same, async, 100 at once (time)",
+        "AsyncAccounts",
+        0.7,
+        at_once=100,
+    ),
+    Row(
+        "memory-accounts",
+        "peak memory over 2,000 accounts, 10 at once (resident bytes)",
+        "Memory",
+        kind="bytes",
+        goal=at_most(1),
+        call="accounts",
+        holding="accounts",
+        only=("adclient", "httpx"),
+        most_rounds=1,
+    ),
+    Row(
+        "typed-arrow",
+        "3 pages × 50 items → a typed Arrow table, in process (time)",
+        "Table",
+        goal=at_most(0.7),
+        call="table",
+        holding="accounts",
+        only=("adclient", "httpx"),
+        needs=PYARROW,
     ),
     Row("installed", "installed size (MB), distributions", "Installed", kind="size", most_rounds=1),
 )

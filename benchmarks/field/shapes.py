@@ -8,6 +8,8 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+# The holdings of each of many accounts; their items do not all have the same fields.
+OF_ACCOUNTS = ("accounts", "nightly", "few-nightly")
 # How many items stand on a page, and how many pages there are.
 HOLDINGS = {
     "ten": (10, 1),
@@ -18,7 +20,13 @@ HOLDINGS = {
     "many-pages": (10, 2_000),
     "slow-pages": (500, 20),
     "few-slow-pages": (500, 4),
+    **dict.fromkeys(OF_ACCOUNTS, (50, 3)),
 }
+ACCOUNTS = [f"account_{number}" for number in range(2_000)]
+# How many requests a token is good for, where the service wants one; then it is refused with 401.
+LIVES = {"nightly": 4_000, "few-nightly": 40}
+# Such a service also asks each n-th account to wait before each of its pages.
+WAITS = 200
 # How many seconds the service takes for a page.
 DELAYS = {"slow-pages": 0.02, "few-slow-pages": 0.02}
 MISSING = "missing"  # holds nothing: each call is answered with 404
@@ -162,19 +170,19 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def ids_of(shape: str, holding: str) -> list[Any]:
-    """The ids on the last page of a holding."""
+def ids_of(shape: str, holding: str, page: int | None = None) -> list[Any]:
+    """The ids on a page of a holding, the last by default."""
     size, pages = HOLDINGS[holding]
-    numbers = [*range(_FIRST_ITEM, _FIRST_ITEM + size - 1), _FIRST_PAGE + pages + 1]
+    numbers = [*range(_FIRST_ITEM, _FIRST_ITEM + size - 1), _FIRST_PAGE + (page or pages) + 1]
     return [SHAPES[shape].id(number) for number in numbers]
 
 
 def reply_to(method: str, shape: str, holding: str, rest: str = "") -> RawResponse:
     """The response to a request; `rest` is the part of its target that selects the page."""
     if holding == MISSING:
-        return _single(shape, 404)
+        return single(shape, 404)
     if method != "GET":
-        return _single(shape, 201)
+        return single(shape, 201)
     found = _CONTINUATION.search(rest)
     page = int(found[1]) - _FIRST_PAGE if found else 1
     _, pages = HOLDINGS[holding]
@@ -185,17 +193,23 @@ def reply_to(method: str, shape: str, holding: str, rest: str = "") -> RawRespon
 
 
 @cache
-def _single(shape: str, status: int) -> RawResponse:
+def single(shape: str, status: int) -> RawResponse:
     makes = SHAPES[shape]
-    return _json(status, {}, makes.error() if status == 404 else makes.draft())
+    headers = {"retry-after": "1"} if status == 429 else {}
+    return _json(status, headers, makes.error() if status >= 400 else makes.draft())
 
 
 @cache
 def _template(shape: str, holding: str, *, more: bool) -> RawResponse:
     makes, (size, _) = SHAPES[shape], HOLDINGS[holding]
     numbers = [*range(_FIRST_ITEM, _FIRST_ITEM + size - 1), _NEXT_PAGE]
-    listing = makes.listing([makes.item(number) for number in numbers], more=more)
-    return _json(200, makes.headers(more=more), listing)
+    items = [makes.item(number) for number in numbers]
+    if holding in OF_ACCOUNTS:
+        for item in items[::3]:
+            item["objective"] = None
+        for item in items[::5]:
+            del item["spend"]
+    return _json(200, makes.headers(more=more), makes.listing(items, more=more))
 
 
 def _json(status: int, headers: dict[str, str], document: Any) -> RawResponse:

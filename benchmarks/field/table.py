@@ -12,23 +12,17 @@ Results = Mapping[str, Result]
 
 def table(rows: Sequence[Row], peers: Sequence[Peer], results: Mapping[str, Results]) -> str:
     """A Markdown table of all rows, with our goals."""
-    others = [peer.name for peer in peers if peer not in (OURS, BARE)]
+    names = dict.fromkeys(peer.name for peer in peers)
+    others = [name for name in names if name not in (OURS.name, BARE.name)]
     heads = ["row", "goal", OURS.name, "its CPU time", *others, "bare httpx itself"]
     lines = [heads, ["---"] * len(heads)]
     for row in rows:
         shown = results[row.key]
         cells = [_cell(row, shown, name) for name in (OURS.name, *others)]
         goal = "–" if row.goal is None else str(row.goal)
-        lines.append(
-            [
-                row.title,
-                goal,
-                cells[0] + _verdict(row, shown),
-                _cpu(row, shown),
-                *cells[1:],
-                _bare(row, shown),
-            ]
-        )
+        ours = [cells[0], _cpu(row, shown)]
+        ours[row.by_cpu] += _verdict(row, shown)
+        lines.append([row.title, goal, *ours, *cells[1:], _bare(row, shown)])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -49,6 +43,12 @@ def missed(rows: Sequence[Row], results: Mapping[str, Results]) -> list[str]:
         for row in rows
         if _verdict(row, results[row.key]).endswith("✗")
     ]
+
+
+def cpu_of(results: Results) -> float | None:
+    """Our processor time as a ratio to that of bare httpx."""
+    ours, bare = (results.get(name, Result()).cpu for name in (OURS.name, BARE.name))
+    return statistics.median(ours) / statistics.median(bare) if ours and bare else None
 
 
 def figure_of(row: Row, results: Results, name: str) -> float | tuple[float, int] | None:
@@ -91,15 +91,14 @@ def _cell(row: Row, results: Results, name: str) -> str:
 
 def _cpu(row: Row, results: Results) -> str:
     """Our processor time, and its ratio to that of bare httpx."""
-    ours, bare = (results.get(name, Result()).cpu for name in (OURS.name, BARE.name))
-    if row.kind not in ("time", "rate") or not ours or not bare:
+    ratio = cpu_of(results)
+    if row.kind not in ("time", "rate") or ratio is None:
         return "–"
-    took = statistics.median(ours)
-    return f"{_duration(took)} ({took / statistics.median(bare):.2f})"
+    return f"{_duration(statistics.median(results[OURS.name].cpu))} ({ratio:.2f})"
 
 
 def _verdict(row: Row, results: Results) -> str:
-    figure = figure_of(row, results, OURS.name)
+    figure = cpu_of(results) if row.by_cpu else figure_of(row, results, OURS.name)
     if row.goal is None or not isinstance(figure, int | float):
         return ""
     return " ✓" if row.goal.is_met(figure) else " ✗"

@@ -104,13 +104,7 @@ class Field:
 
     def compare(self, row: Row, rounds: int) -> dict[str, Result]:
         """What each contestant of a row shows."""
-        peers = [
-            peer
-            for peer in self._peers
-            if row.key not in peer.without and (not peer.only or row.key in peer.only)
-        ]
-        if row.only:
-            peers = [peer for peer in peers if peer.name in row.only]
+        peers = [peer for peer in self._peers if peer.takes_part(row)]
         results = {peer.name: Result() for peer in peers}
         started = [(peer, *opened) for peer in peers if (opened := self._open(row, peer, results))]
         for _ in range(min(rounds, row.most_rounds)):

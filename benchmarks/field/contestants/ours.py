@@ -3,6 +3,7 @@
 from functools import cache
 
 import adclient
+from field.shapes import ACCOUNTS
 
 
 def ids(page):
@@ -35,13 +36,41 @@ def decoder():
     return lambda body: result_of(call, RawResponse(status=200, body=body), info)
 
 
+@cache
+def campaign_class():
+    """The class of a table; the rows of starts do not need it."""
+    import attrs
+
+    @attrs.frozen(kw_only=True)
+    class Campaign:
+        id: str
+        name: str
+        status: str
+        objective: str | None
+        currency: str
+        daily_budget: float
+        spend: float | None = None
+        impressions: int
+        clicks: int
+        end_date: str | None
+        labels: list[str]
+
+    return Campaign
+
+
+def configured(settings, response=None, token=None):
+    if response is not None:
+        settings["transport"] = canned(response)
+    if token is not None:
+        settings["token"] = lambda: adclient.Token(token())
+    return settings
+
+
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, response=None, **settings):
-        if response is not None:
-            settings["transport"] = canned(response)
-        self._client = adclient.AdClient(url, **settings)
+    def __init__(self, url, response=None, token=None, **settings):
+        self._client = adclient.AdClient(url, **configured(settings, response, token))
 
     def page(self):
         return self._client.beta.list_campaigns(
@@ -71,6 +100,24 @@ class Client:
     def decode(self, body):
         return decoder()(body)
 
+    def accounts(self, account_ids=ACCOUNTS, at_once=10):
+        read = self._client.beta.list_campaigns
+        for _, campaigns in self._client.over_accounts(read, account_ids, at_once=at_once):
+            yield [campaign.id for campaign in campaigns]
+
+    def nightly(self, account_ids, folder):
+        from field import parts
+
+        for account_id, campaigns in self._client.over_accounts(self._typed, account_ids):
+            parts.write(campaigns.to_arrow(), folder, account_id)
+            yield account_id
+
+    def table(self):
+        return self._typed().to_arrow()
+
+    def _typed(self, account_id="account_b204"):
+        return self._client.beta.list_campaigns(account_id=account_id).typed(campaign_class())
+
     def close(self):
         self._client.close()
 
@@ -78,10 +125,8 @@ class Client:
 class AsyncClient:
     ids = staticmethod(ids)
 
-    def __init__(self, url, response=None, **settings):
-        if response is not None:
-            settings["transport"] = canned(response)
-        self._client = adclient.AsyncAdClient(url, **settings)
+    def __init__(self, url, response=None, token=None, **settings):
+        self._client = adclient.AsyncAdClient(url, **configured(settings, response, token))
 
     async def open(self):
         pass
@@ -94,6 +139,21 @@ class AsyncClient:
     def pages(self, *, prefetch):
         listing = self._client.beta.list_campaigns(account_id="account_b204")
         return listing.pages(prefetch=prefetch)
+
+    async def accounts(self, account_ids, at_once):
+        read = self._client.beta.list_campaigns
+        async for _, campaigns in self._client.over_accounts(read, account_ids, at_once=at_once):
+            yield [campaign.id for campaign in campaigns]
+
+    async def nightly(self, account_ids, folder):
+        from field import parts
+
+        async for account_id, campaigns in self._client.over_accounts(self._typed, account_ids):
+            parts.write(campaigns.to_arrow(), folder, account_id)
+            yield account_id
+
+    def _typed(self, account_id):
+        return self._client.beta.list_campaigns(account_id=account_id).typed(campaign_class())
 
     async def close(self):
         await self._client.aclose()
