@@ -100,10 +100,8 @@ def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> Exceptio
     unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
     try:
         output.write_parquet(str(unfinished), items)
-    except ValueError as error:  # a value does not fit the class
-        return error
-    except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+    except (ValueError, OSError) as error:  # such as a value that does not fit the class
+        if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
             raise
         return error
     unfinished.replace(part)

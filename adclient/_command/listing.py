@@ -79,8 +79,7 @@ def run(options: argparse.Namespace) -> int:
     read = _READS.get(options.read) or _METHODS[options.read]
     if options.limit is not None:
         check_count("limit", options.limit, least=1)
-    given = {name: getattr(options, name) for name in _FILTERS}
-    filters = {name: value for name, value in given.items() if value is not None}
+    filters = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
     for name in filters.keys() - set(_filters(read)):
         raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
     ids = accounts.account_ids(options)

@@ -18,6 +18,7 @@ from adclient.models import Item
 Rows = Sequence[Mapping[str, object]]
 
 _GAP = "  "
+_SPECIAL = re.compile(r'[",\t\r\n=+\-@＝＋－＠]')  # which most cells do not contain
 _QUOTED = re.compile(r'[",\r\n]')
 # Where a spreadsheet may see a formula, also in the full width of East Asian scripts. Where commas
 # are decimal points, it separates cells by semicolons, and ignores quotes between them.
@@ -50,11 +51,11 @@ def write(rows: Rows, shape: str, below: Sequence[str] = ()) -> None:
         for row in rows:
             print(json_line(row))
     else:
-        columns = by_name(rows)
+        columns, is_shown = by_name(rows), sys.stdout.isatty()
         for cells in (columns, *zip(*columns.values(), strict=True)):
             line = ",".join(map(_csv_cell, cells))
             # A file has the exact texts, but a terminal would follow their control characters.
-            print(notebook.short(line, notebook.WHOLE) if sys.stdout.isatty() else line)
+            print(notebook.short(line, notebook.WHOLE) if is_shown else line)
     sys.stdout.flush()
 
 
@@ -74,6 +75,8 @@ def json_line(value: object) -> str:
 
 def _csv_cell(value: object) -> str:
     text = value if isinstance(value, str) else "" if value is None else json_text(value)
+    if not _SPECIAL.search(text):
+        return text
     if not isinstance(value, int | float | Decimal):
         text = _FORMULA.sub("'", text)
     # The module `csv` does not quote every line break.
