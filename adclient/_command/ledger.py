@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -93,25 +92,25 @@ def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
     connection.require_ledger(options)
     seen: dict[str, dict[str, JSON]] = {}
-    with closing(open_ledger(options.ledger)) as ledger:
-        match options.action:
-            case "verify":
-                print(ledger.verify(head=options.head))
-                return 0
-            case "unknown":
-                entries = ledger.unknown()
-            case "settle":
-                drafts = _drafts_to_settle(ledger.entries(), options)
-                entries = ledger.settle_all(drafts, by=options.by)
-            case action:
-                entries = ledger.entries(**{name: getattr(options, name) for name in _FILTERS})
-                if action == "outcomes":
-                    from adclient import AdClient
+    ledger = open_ledger(options.ledger)
+    match options.action:
+        case "verify":
+            print(ledger.verify(head=options.head))
+            return 0
+        case "unknown":
+            entries = ledger.unknown()
+        case "settle":
+            drafts = _drafts_to_settle(ledger.entries(), options)
+            entries = ledger.settle_all(drafts, by=options.by)
+        case action:
+            entries = ledger.entries(**{name: getattr(options, name) for name in _FILTERS})
+            if action == "outcomes":
+                from adclient import AdClient
 
-                    with AdClient(**connection.settings(options)) as client:
-                        for each in ledger.outcomes(client, entries):
-                            found = {"state": each.state, "text": each.text, "seen": each.seen}
-                            seen[each.entry.entry_id] = found
+                with AdClient(**connection.settings(options)) as client:
+                    for each in ledger.outcomes(client, entries):
+                        found = {"state": each.state, "text": each.text, "seen": each.seen}
+                        seen[each.entry.entry_id] = found
     shape = output.shape_of(options)
     rows: list[Mapping[str, JSON]] = []
     below: list[str] = []

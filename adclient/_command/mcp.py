@@ -2,7 +2,6 @@
 
 import argparse
 import signal
-from contextlib import closing, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from adclient._command.ledger import add_ledger, prepare
 from adclient._http.listening import address_of, listen
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
-from adclient.ledger.sql import SQLLedger
 from adclient.options import check_token, from_environment
 from adclient.policy import Policy
 
@@ -70,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         # ledger is made for that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, options, client, ledger)
+        anyio.run(_serve, options, client)
     except BaseExceptionGroup as group:
         others = group.split(is_closed_pipe)[1]
         if others is not None:
@@ -96,18 +94,15 @@ def _check_http(options: argparse.Namespace) -> None:
         raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
 
 
-async def _serve(
-    options: argparse.Namespace, client: "AsyncAdClient", ledger: SQLLedger | None
-) -> None:
+async def _serve(options: argparse.Namespace, client: "AsyncAdClient") -> None:
     from adclient.mcp import http_app, serve
 
-    with nullcontext() if ledger is None else closing(ledger):
-        async with client:
-            if options.http is None:
-                await serve(client, writes=options.writes)
-            else:
-                app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
-                await _serve_http(app, options.host, options.http)
+    async with client:
+        if options.http is None:
+            await serve(client, writes=options.writes)
+        else:
+            app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
+            await _serve_http(app, options.host, options.http)
 
 
 async def _serve_http(app: "ASGIApp", host: str, port: int) -> None:

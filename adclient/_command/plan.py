@@ -3,7 +3,6 @@
 import argparse
 import signal
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
@@ -101,8 +100,7 @@ def _revert(options: argparse.Namespace) -> int:
     connection.require_ledger(options)
     if options.output is not None and Path(options.output).exists():
         raise ConfigurationError(f"{options.output} exists already")
-    with closing(open_ledger(options.ledger)) as ledger:
-        plan = Plan.revert(options.plan, ledger.entries())
+    plan = Plan.revert(options.plan, open_ledger(options.ledger).entries())
     for note in plan.notes:
         tell(note)
     if options.output is None:
@@ -121,12 +119,12 @@ def _staged(
     reports: list[PlanReport] = []
     before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
     try:
-        with closing(open_ledger(options.ledger)) as ledger:
-            given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
-            with AdClient(**given) as client:
-                prepare(ledger, options)  # not before: an address may be wrong
-                for report in stage_all(plans, client):
-                    reports.append(report)  # each at once: an interrupt must lose none
+        ledger = open_ledger(options.ledger)
+        given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
+        with AdClient(**given) as client:
+            prepare(ledger, options)  # not before: an address may be wrong
+            for report in stage_all(plans, client):
+                reports.append(report)  # each at once: an interrupt must lose none
     except KeyboardInterrupt as interrupt:
         if isinstance(interrupt, Interrupted):
             reports.append(interrupt.report)
