@@ -147,7 +147,11 @@ class AsyncEngine:
         """Close the connections, if they are this engine's own."""
         self.is_closed = True
         if self.owns_connections:
-            await self.sender.aclose()
+            try:
+                await self.sender.aclose()
+            finally:  # also if that is cancelled
+                if self.guard is not None and self.guard.ledger is not None:
+                    await async_run_blocking(self.guard.kept_open.close, LONGEST_END)
 
     def with_options(self, options: Options) -> "AsyncEngine":
         """An engine with other options and the same connections."""

@@ -1,6 +1,7 @@
 """The policy and the ledger of a client: they admit each call, and record how each write ends."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack, nullcontext
 from datetime import timedelta
 from functools import partial
 from uuid import uuid4
@@ -42,6 +43,7 @@ class Guard:
     ledger: Ledger | None
     change: str | None = None
     why: str | None = None
+    kept_open: ExitStack = attrs.field(factory=ExitStack)  # what the ledger keeps for this client
 
     @property
     def shown(self) -> dict[str, str]:
@@ -189,7 +191,9 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
             f"ledger must be a ledger, such as a SQLiteLedger, not {type(ledger).__name__}",
             argument="ledger",
         )
-    return Guard(policy or Policy(), ledger)
+    guard = Guard(policy or Policy(), ledger)
+    guard.kept_open.enter_context(getattr(ledger, "__kept_open__", nullcontext)())
+    return guard
 
 
 def _refused(operation: str, rule: str | None, reason: str | None) -> PolicyRefused:

@@ -147,7 +147,11 @@ class Engine:
         """Close the connections, if they are this engine's own."""
         self.is_closed = True
         if self.owns_connections:
-            self.sender.close()
+            try:
+                self.sender.close()
+            finally:  # also if that is cancelled
+                if self.guard is not None and self.guard.ledger is not None:
+                    run_blocking(self.guard.kept_open.close, LONGEST_END)
 
     def with_options(self, options: Options) -> "Engine":
         """An engine with other options and the same connections."""

@@ -30,10 +30,15 @@ def machine_time() -> datetime:
     return datetime.now(UTC)
 
 
+def seconds_left() -> float:
+    """Seconds to wait until another user unlocks the database."""
+    return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
+
+
 class LedgerDatabase(ABC):
     """A database with a ledger in it.
 
-    Each use has a connection of its own, which is closed afterwards unless a block keeps it open.
+    Each use has a connection of its own. Open clients keep one open between uses.
     """
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
@@ -69,7 +74,7 @@ class LedgerDatabase(ABC):
         """Where a `SharedGate` keeps its state."""
 
     def __kept_open__(self) -> AbstractContextManager[None]:
-        """A block in which connections stay open between uses."""
+        """A block in which a connection stays open between uses."""
         return self._connections.kept()
 
     def __head__(self) -> str:
@@ -163,13 +168,16 @@ class LedgerDatabase(ABC):
         with self._errors_explained():
             return self._exists()
 
-    def close(self) -> None:  # noqa: B027 (it is not abstract)
-        """Do nothing: no connection stays open after a use.
+    def close(self) -> None:
+        """Close the connection that is kept open for clients; the next use opens another.
+
+        To close the last client does that, too.
 
         Examples:
             >>> from adclient import SQLiteLedger
             >>> SQLiteLedger("drafts.db").close()
         """
+        self._connections.close()
 
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
@@ -212,10 +220,6 @@ class LedgerDatabase(ABC):
                 raise explained
             finally:
                 explained.__context__ = None  # a driver's error could expose secrets
-
-    def _longest_wait(self) -> float:
-        """Seconds to wait until another user unlocks the database."""
-        return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
 
     def _error(self, reason: str) -> LedgerError:
         return LedgerError(f"the ledger {self._shown}: {reason}")

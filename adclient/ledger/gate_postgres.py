@@ -7,10 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
-from adclient.ledger.database import BUSY_SECONDS
-from adclient.ledger.entry import DEADLINE
+from adclient.ledger.database import BUSY_SECONDS, seconds_left
 from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
 from adclient.ledger.idle import IdleConnections
 
@@ -44,7 +42,7 @@ class PostgresGate(GateDatabase):
     def _use(self, key: str, decide: Decide, is_read: bool) -> None:
         if self._pid != os.getpid():  # another thread of the parent may hold its lock
             self._lock, self._pid = threading.Lock(), os.getpid()
-        if not self._lock.acquire(timeout=_seconds_left()):
+        if not self._lock.acquire(timeout=seconds_left()):
             raise LedgerError("other threads use its connection")
         try:
             connection = self._connections.take() or self._open()
@@ -69,13 +67,9 @@ class PostgresGate(GateDatabase):
         return connection
 
 
-def _seconds_left() -> float:
-    return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
-
-
 def _execute(connection: "TimedConnection", *statements: str, **values: str | float) -> Any:
     """Execute statements in one round trip; the first row of the last one that has any."""
-    milliseconds = max(1, round(1000 * _seconds_left()))  # 0 would be no limit
+    milliseconds = max(1, round(1000 * seconds_left()))  # 0 would be no limit
     sql = _translated(";".join(statements))
     cursor = connection.execute(sql, {**values, "milliseconds": milliseconds})
     row = None

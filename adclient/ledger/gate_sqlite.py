@@ -13,12 +13,11 @@ from pathlib import Path
 from adclient.errors import LedgerError
 from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
 from adclient.ledger.idle import IdleConnections
-from adclient.ledger.sqlite import Connection
+from adclient.ledger.sqlite import SMALLEST_PAGE, Connection
 
 _APPLICATION_ID = 0x41644774  # "AdGt"
 _FIND = "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
 _CREATE = ("BEGIN IMMEDIATE", TABLE, f"PRAGMA application_id = {_APPLICATION_ID}", "COMMIT")
-_SMALLEST_PAGE = 512  # bytes
 # SQLite in a child that is forked during a transaction assumes that it has the parent's locks.
 _IN_USE = threading.RLock()
 if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
@@ -72,7 +71,7 @@ class SQLiteGate(GateDatabase):
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-        if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+        if 0 < self._path.stat().st_size < SMALLEST_PAGE:
             raise LedgerError("it is not an SQLite database")
         self._file = self._path.stat()
         connection = Connection(f"{self._path.as_uri()}?mode=rw")

@@ -1,8 +1,10 @@
 """Database connections that stay open between uses."""
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet, finalize
 
@@ -20,8 +22,8 @@ _leaked_on_purpose: list[object] = []  # closing a parent's connection could dis
 class IdleConnections(Generic[C]):
     """Connections to one database that wait for their next use, in any thread of this process.
 
-    There is no lock: the methods of a list are atomic. Without a reason to keep them open, there
-    are none.
+    There is no lock: the methods of a list are atomic. One is kept open while there is a reason,
+    or else none.
     """
 
     def __init__(self, *, is_kept: bool = False) -> None:
@@ -33,7 +35,7 @@ class IdleConnections(Generic[C]):
 
     @contextmanager
     def kept(self) -> Generator[None]:
-        """Keep connections open in this block."""
+        """Keep one open in this block."""
         self._reasons.append("a block")
         try:
             yield
@@ -44,6 +46,7 @@ class IdleConnections(Generic[C]):
 
     def take(self) -> C | None:
         """Take a connection for its next use; None if there is none."""
+        _close_at_exit(os.getpid())
         return _taken(self._idle)
 
     @contextmanager
@@ -55,8 +58,7 @@ class IdleConnections(Generic[C]):
             connection.close()
             raise
         self._idle.append((os.getpid(), connection))
-        if not self._reasons:
-            self.close()
+        _close(self._idle, most=1 if self._reasons else 0)
 
     def close(self) -> None:
         """Close them; later uses open others."""
@@ -73,14 +75,23 @@ def _taken(idle: list[tuple[int, C]]) -> C | None:
     return None
 
 
-def _close(idle: list[tuple[int, C]]) -> None:
-    while (connection := _taken(idle)) is not None:
+def _close(idle: list[tuple[int, C]], most: int = 0) -> None:
+    while len(idle) > most and (connection := _taken(idle)) is not None:
         connection.close()
 
 
 def _close_everywhere() -> None:
     for connections in [*_everywhere]:
         connections.close()
+
+
+@cache  # once in each process
+def _close_at_exit(_pid: int) -> None:
+    """Close them at the end of a worker of `multiprocessing`, which skips those of `atexit`."""
+    if "multiprocessing.util" in sys.modules:  # pragma: no branch  (tests import it)
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _close_everywhere, exitpriority=0)
 
 
 # A child must not use them, and SQLite in it would assume that it has the locks of its parent.

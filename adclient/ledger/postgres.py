@@ -9,7 +9,7 @@ from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
-from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time
+from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
@@ -102,16 +102,13 @@ class PostgresLedger(SQLLedger):
     def __gate__(self) -> "GateDatabase":
         from adclient.ledger.gate_postgres import PostgresGate
 
-        return PostgresGate(self._shown, self._open, self._reason)
+        return PostgresGate(self._shown, self._connect, self._reason)
 
     def _exists(self) -> bool:
         with closing(self._connect("read")) as connection:
             return bool(connection.execute(_FIND).fetchone()[0])
 
-    def _connect(self, mode: Mode) -> "TimedConnection":  # noqa: ARG002
-        return self._open()
-
-    def _open(self) -> "TimedConnection":
+    def _connect(self, mode: Mode = "read") -> "TimedConnection":  # noqa: ARG002
         from adclient.ledger.postgres_connection import TimedConnection
 
         # Prepared statements fail behind some poolers.
@@ -120,7 +117,7 @@ class PostgresLedger(SQLLedger):
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
         if mode != "read":
             # 0 would disable lock_timeout.
-            milliseconds = max(1, round(1000 * self._longest_wait()))
+            milliseconds = max(1, round(1000 * seconds_left()))
             connection.execute(_BEGIN_WRITING.format(milliseconds=milliseconds))
         exists, comment, encoding, now = connection.execute(_FIND).fetchone()
         if encoding not in ("UTF8", "SQL_ASCII"):  # others cannot store every character

@@ -18,7 +18,7 @@ from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError
-from adclient.ledger.database import LOCKED, MISSING, Mode
+from adclient.ledger.database import LOCKED, MISSING, Mode, seconds_left
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
@@ -53,7 +53,7 @@ _FIND = """
 SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version
 FROM pragma_application_id, pragma_user_version
 """
-_SMALLEST_PAGE = 512  # bytes
+SMALLEST_PAGE = 512  # bytes
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
@@ -77,6 +77,7 @@ class SQLiteLedger(SQLLedger):
     The first write creates the file, an SQLite database in WAL mode that only its owner can read.
     Each row is on the disk before its request is sent. Rows are only added, and each contains a
     hash of the one before, which detects accidents (see `verify`). A ledger cannot approve a draft.
+    Clients keep it open: close them before you copy, move or delete the file.
 
     Args:
         path: The file. Its directory must exist, and must not be on a network drive.
@@ -144,11 +145,14 @@ class SQLiteLedger(SQLLedger):
                 "processes with `forkserver` or `spawn`"
             )
         if self._file is not None:
-            # A file that has replaced the first one does not contain its drafts.
-            if not os.path.samestat(self._path.stat(), self._file):
+            file = self._path.stat()
+            # A file that has replaced the first one, or is shorter, does not contain its drafts.
+            if not os.path.samestat(file, self._file) or file.st_size < self._file.st_size:
                 raise self._error("it was replaced by another file while it was in use")
-            if not self._path.stat().st_size:
-                raise self._error(MISSING)
+            # Somebody else has changed it: a kept connection may have read what is gone.
+            if file.st_mtime_ns != self._file.st_mtime_ns or not self._wal.exists():
+                self._connections.close()
+                self._file = self._path.stat()
         elif not self._path.exists():
             if mode != "create":
                 raise self._error(MISSING)
@@ -158,7 +162,7 @@ class SQLiteLedger(SQLLedger):
             if not _can_write(self._path):
                 raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
             # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-            if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+            if 0 < self._path.stat().st_size < SMALLEST_PAGE:
                 raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
         return super()._begun(mode)
 
@@ -172,7 +176,7 @@ class SQLiteLedger(SQLLedger):
 
     def _copy_into(self, copy: sqlite3.Connection) -> None:
         """Copy the file, for a user who can only read it."""
-        deadline = monotonic() + self._longest_wait()
+        deadline = monotonic() + seconds_left()
         while True:
             changed_at, has_wal = self._path.stat().st_mtime_ns, self._wal.exists()
             is_old = abs(time.time_ns() - changed_at) > _CLOCK_TICK
@@ -198,7 +202,7 @@ class SQLiteLedger(SQLLedger):
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
         # While another process sets up the same new file, it does not wait at all.
-        deadline = monotonic() + self._longest_wait()
+        deadline = monotonic() + seconds_left()
         while True:
             try:
                 self._begin_at_once(connection, mode)

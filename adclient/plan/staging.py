@@ -1,7 +1,7 @@
 """Stages the changes of a plan, each once, and reports on each."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -53,33 +53,30 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
     engine.check_open()
     # Others need not be readable.
     ledger = guard.ledger if isinstance(guard.ledger, SQLLedger) else None
-    with nullcontext() if ledger is None else ledger.__kept_open__():
-        stopped: str | None = None
-        damage: str | None = None
-        is_verified = False
-        for plan in plans:
-            reports: list[ChangeReport] = []
-            try:
-                if not is_verified:
-                    stopped = damage = _damage_of(ledger)
-                    is_verified = True
-                for change in plan.changes:
-                    if stopped is None:
-                        report, is_last = _staged(engine, guard, change)
-                        if is_last:
-                            stopped = f"plan {plan.id} stopped at change {change.number}"
-                    else:
-                        report = report_on(change, "not tried", stopped)
-                    reports.append(report)
-                whole = report_of(plan, reports, guard.policy, None if damage else ledger)
-            except KeyboardInterrupt as interrupt:
-                forget_frames(interrupt)
-                reports += _interrupted_reports(ledger, plan, len(reports))
-                raise Interrupted(report_of(plan, reports, guard.policy, ledger)) from interrupt
-            if damage is not None:
-                whole = attrs.evolve(whole, ledger_problem=damage)
-            stopped = stopped or whole.ledger_problem
-            yield whole
+    stopped: str | None = None
+    damage: str | None = None
+    for index, plan in enumerate(plans):
+        reports: list[ChangeReport] = []
+        try:
+            if index == 0:
+                stopped = damage = _damage_of(ledger)
+            for change in plan.changes:
+                if stopped is None:
+                    report, is_last = _staged(engine, guard, change)
+                    if is_last:
+                        stopped = f"plan {plan.id} stopped at change {change.number}"
+                else:
+                    report = report_on(change, "not tried", stopped)
+                reports.append(report)
+            whole = report_of(plan, reports, guard.policy, None if damage else ledger)
+        except KeyboardInterrupt as interrupt:
+            forget_frames(interrupt)
+            reports += _interrupted_reports(ledger, plan, len(reports))
+            raise Interrupted(report_of(plan, reports, guard.policy, ledger)) from interrupt
+        if damage is not None:
+            whole = attrs.evolve(whole, ledger_problem=damage)
+        stopped = stopped or whole.ledger_problem
+        yield whole
 
 
 def report_of(

@@ -11,7 +11,6 @@ import random
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from contextvars import copy_context
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -37,7 +36,6 @@ from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.idle import _close_everywhere
-from adclient.plan import Plan
 from adclient.policy import Refusal, Usage
 from adclient.testing import FakeAdService
 
@@ -362,12 +360,14 @@ def test_draft_over_a_limit_blocks_its_account_until_it_is_settled(ledger) -> No
         ledger.settle(entry, by="kim")
 
 
-def test_check_that_fails_records_nothing(ledger) -> None:
-    admit(ledger, 1)
-    with pytest.raises(ZeroDivisionError):
-        ledger.reserve(an_entry(2), lambda usage: 1 / 0)
-    assert len(ledger.entries()) == 1
-    admit(ledger, 2)
+@pytest.mark.parametrize("event", [lambda: 1 / 0, lambda: signal.raise_signal(signal.SIGINT)])
+def test_check_that_fails_records_nothing(ledger, event) -> None:
+    with ledger.__kept_open__():
+        admit(ledger, 1)
+        with pytest.raises((ZeroDivisionError, KeyboardInterrupt)):
+            ledger.reserve(an_entry(2), lambda usage: event())
+        assert len(ledger.entries()) == 1
+        admit(ledger, 2)
 
 
 # Changes of a plan.
@@ -647,7 +647,7 @@ def test_ledger_may_be_created_by_many_at_the_same_time(open_it) -> None:
     assert len(admit_at_once(open_it)) == len(open_it().entries()) == 8
 
 
-# The connection that a plan keeps open.
+# The connection that clients keep open.
 
 
 @pytest.fixture
@@ -658,63 +658,51 @@ def opened(ledger, monkeypatch) -> list:
     return opened
 
 
-def stage_plan(ledger, event=lambda: None) -> int:
-    """Stage three changes, of which the second is staged before an event; the exit code."""
-    fake = FakeAdService()
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        response = fake.transport.handle_request(request)
-        if len(fake.requests) == 2:
-            event()
-        return response
-
-    call = {"call": "gamma.create_dco_ad", "account_id": "account_c3d8"}
-    plan = Plan.of("w47", [{**call, "fields": {"name": name}} for name in "abc"])
-    with fake.client(ledger=ledger, transport=httpx.MockTransport(respond)) as client:
-        report = plan.stage(client)
-    assert (len(fake.drafts), report.ledger_head) == (3, ledger.verify())
-    return report.exit_code
-
-
-@pytest.mark.parametrize("event", [lambda: None, lambda: signal.raise_signal(signal.SIGINT)])
-def test_plan_keeps_one_connection_until_it_ends(ledger, opened, event) -> None:
-    ledger.create()
-    opened.clear()
-    with suppress(KeyboardInterrupt):
-        stage_plan(ledger, event)
-    assert len(opened) <= 3  # the others are asked whether it exists, and to verify it
+@sync_and_async
+async def test_connection_is_kept_until_the_last_client_is_closed_or_the_process_forks(
+    client_kind, ledger, opened
+) -> None:
+    options = {"ledger": ledger, "transport": FakeAdService().transport}
+    async with client_kind.open("https://ads.example.com", **options) as client:
+        async with client_kind.open("https://ads.example.com", **options) as other:
+            await wait(other.beta.pause_campaign(**CAMPAIGN))
+        assert len(opened) == 1
+        ledger.reserve(an_entry(), lambda _: ledger.verify() and None)  # one use within another
+        ledger.entries()
+        assert (len(opened), len(ledger._connections._idle)) == (2, 1)
+        _close_everywhere()  # as before a fork
+        await wait(client.beta.pause_campaign(**CAMPAIGN))
+        assert len(opened) == 3
     for connection in opened:
         with pytest.raises(Exception, match="closed"):
             connection.execute("SELECT 1")
-    assert states(ledger)[0] == "staged"
 
 
-def test_connection_is_kept_until_the_last_block_ends_or_the_process_forks(ledger, opened) -> None:
-    with ledger.__kept_open__():
-        with ledger.__kept_open__():
-            ledger.create()
-        ledger.entries()
-        assert len(opened) == 1
-        _close_everywhere()  # as before a fork
-        ledger.entries()
-    assert len(opened) == 2
-
-
-def test_ledger_can_be_used_on_both_sides_of_a_fork_during_a_plan(where) -> None:
+def test_client_that_is_never_closed_works_after_a_fork_and_leaves_one_file(where, ledger) -> None:
+    """Also in a worker of `multiprocessing`, which ends without the functions of `atexit`."""
     run(
         """
 sys.path.append(sys.argv[2])
-from ledger_tests import admit, stage_plan
+from multiprocessing import get_context
+from ledger_tests import CAMPAIGN
 from adclient.ledger import open_ledger
+from adclient.testing import FakeAdService
 
-ledger = open_ledger(url)
-assert stage_plan(ledger, lambda: in_a_child(lambda: admit(ledger, "child"))) == 0
-ledger.verify()
-assert len(ledger.entries()) == 4
+client = FakeAdService().client(ledger=open_ledger(url))
+def write():
+    client.beta.pause_campaign(**CAMPAIGN)
+write()
+worker = get_context("fork").Process(target=write)
+worker.start() or worker.join()
+assert "://" in url or os.listdir(os.path.dirname(url)) == ["drafts.db"]
+write()
 """,
         where,
         str(Path(__file__).parent),
     )
+    assert "://" in where or [*Path(where).parent.iterdir()] == [Path(where)]
+    assert states(ledger) == ["staged"] * 3
+    ledger.verify()
 
 
 # Errors.
