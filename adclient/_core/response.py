@@ -14,7 +14,7 @@ from adclient._values.headers import Headers
 from adclient.models import JSON
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
+@attrs.frozen(kw_only=True, repr=False)
 class Failure:
     """No complete response. `sent` means that the service may have received the whole request.
 
