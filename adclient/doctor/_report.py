@@ -32,8 +32,6 @@ class Report(ToJSON):
         problems: What a client with these settings cannot read, or what is not certain to be
             right; each ends with what to do. Without any, a client has read everything that was
             tried.
-        classes: For each read, the source of an attrs class for `typed()` with the fields that the
-            interface does not name.
         sent: How many requests were sent.
         requests: The requests, in order, with their outcomes. A request that was repeated after a
             temporary failure occurs once.
@@ -66,7 +64,6 @@ class Report(ToJSON):
     service: Service
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
-    classes: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     sent: int = 0
     requests: tuple[str, ...] = ()
     example: tuple[str, str] | None = None
@@ -202,7 +199,6 @@ class Report(ToJSON):
             "findings": [plain(attrs.asdict(each, recurse=False)) for each in self.findings],
             "conventions": {name: plain(value) for name, value in conventions.items()},
             "code": self.code,
-            "classes": dict(self.classes),
             "sent": self.sent,
             "requests": list(self.requests),
         }
@@ -221,7 +217,7 @@ class Report(ToJSON):
         )
 
     def details(self) -> str:
-        """Format the whole report, with the observations, the attrs classes and the requests.
+        """Format the whole report, with the observations and the requests.
 
         Returns:
             Text of a few screens.
@@ -231,7 +227,7 @@ class Report(ToJSON):
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
-            >>> "class MyCampaign(Campaign):" in report.details()
+            >>> "Requests" in report.details()
             True
         """
         rows: list[str] = []
@@ -239,9 +235,7 @@ class Report(ToJSON):
             rows.append(f"  {found.certainty:<12}  {found.point}: {found}")
             rows += [f"  {'':<12}  {found.observed}"] * bool(found.observed)
         requests = [f"  {number:>2}. {line}" for number, line in enumerate(self.requests, 1)]
-        return "\n\n".join(
-            [self._text(rows), *self.classes.values(), "\n".join(["Requests", *requests])]
-        )
+        return "\n\n".join([self._text(rows), "\n".join(["Requests", *requests])])
 
     def markdown(self) -> str:
         """Format the report for the makers of the service, with what is left as questions.

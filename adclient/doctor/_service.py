@@ -13,7 +13,6 @@ from adclient._service.model import Certainty, ErrorShape, Listing, Service
 from adclient._service.shapes import shapes_of
 from adclient.conventions import Conventions, ReadConventions
 from adclient.doctor._examination import Examination, Reading
-from adclient.doctor._fields import classes_of
 from adclient.doctor._finding import Finding, mapped
 from adclient.doctor._findings import findings_of, refused_of
 from adclient.doctor._probe import Observation
@@ -58,7 +57,6 @@ def report_of(
         ),
         findings=findings,
         problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
-        classes={name: redact(code) for name, code in classes_of(items).items()},
         sent=sent,
         requests=tuple(
             one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
