@@ -5,7 +5,7 @@ and nothing is lost.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -16,6 +16,7 @@ from adclient._display.notebook import PublicDir, short
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
+from adclient._values.by_field import ByField, joined
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
 from adclient.options import check_count, check_type
@@ -141,8 +142,11 @@ class AsyncPageIterator(PublicDir, Generic[T]):
 
 
 def _ids(page: "AsyncPage[T]") -> tuple[JSON, ...]:
-    """The ids of the items of a page; none of classes of the caller."""
-    return tuple(item.id for item in page.data if isinstance(item, Item))
+    """The ids of the items of a page that others follow; none of classes of the caller."""
+    items = page.data.__by_field__() if page.next is not None else ()
+    if isinstance(items, ByField):
+        return tuple(items.columns["id"]) if issubclass(items.cls, Item) else ()
+    return tuple(item.id for item in items if isinstance(item, Item))
 
 
 @public_in("adclient")
@@ -194,17 +198,20 @@ class AsyncItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-async def collect(items: AsyncItemIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
-    """Collect the items of an iterator, at most `limit` of them; `cls` is that of `typed()`."""
-    collected: list[T] = []
+async def collect(pages: AsyncPageIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
+    """Collect the items of all pages, at most `limit` of them; `cls` is that of `typed()`."""
+    parts: list[Sequence[T]] = []
+    count = 0
     try:
         if limit is not None:
             limit = check_count("limit", limit, least=0, error=InvalidRequest)
-        while limit is None or len(collected) < limit:
-            collected.append(await items.__anext__())
+        while limit is None or count < limit:
+            parts.append((await pages.__anext__()).data.__by_field__())
+            count += len(parts[-1])
     except StopAsyncIteration:
         pass
     except AdClientError as error:
         forget_frames(error)
         raise
-    return Items(collected, cls=cls)
+    items = joined(parts)
+    return Items(items if limit is None else items[:limit], cls=cls)

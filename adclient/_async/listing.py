@@ -229,7 +229,7 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
             >>> len(ads)
             126
         """
-        return await collect(self.__aiter__(), limit, self._source.cls)
+        return await collect(self.pages(), limit, self._source.cls)
 
     def typed(self, cls: type[A], *, convert: Convert | None = None) -> "AsyncListing[A]":
         """Read the items into a class of yours.

@@ -15,7 +15,7 @@ from adclient._display.notebook import short
 from adclient._display.signatures import hide, public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
-from adclient._values.items import as_json
+from adclient._values.items import as_objects
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
 from adclient._values.to_json import ToJSON
 from adclient.errors import AdClientError, PaginationError
@@ -244,7 +244,7 @@ class AsyncPage(Result, AsyncTabular[T], ToJSON, notebook.HTMLRepr):
             >>> len(await page.collect(limit=60))
             60
         """
-        return await collect(self.__aiter__(), limit, self._source.cls)
+        return await collect(self.pages(), limit, self._source.cls)
 
     def typed(self, cls: type[A], *, convert: Convert | None = None) -> "AsyncPage[A]":
         """Read the items, also those of later pages, into a class of yours.
@@ -285,7 +285,7 @@ class AsyncPage(Result, AsyncTabular[T], ToJSON, notebook.HTMLRepr):
         data: Iterable[A] = page.data
         if not data or any(type(item) is not cls for item in data):  # or they are read already
             operation = self._source.operation or "typed()"
-            data = read_items(self._received_items(), cls, operation, convert)
+            data = read_items(self.data.__by_field__(), cls, operation, convert)
         source = self._source.typed(cls, convert)
         return attrs.evolve(page, data=Items(data, cls=cls), source=source)
 
@@ -307,12 +307,8 @@ class AsyncPage(Result, AsyncTabular[T], ToJSON, notebook.HTMLRepr):
         extra = copied_fields(self.extra)
         page = extra.pop("page", {})
         assert isinstance(page, dict)
-        data: list[JSON] = [*self._received_items()]
+        data: list[JSON] = [*as_objects(self.data)]
         return {"data": data, "page": {"next": copied(self.next), **page}, **extra}
-
-    @walks
-    def _received_items(self) -> list[dict[str, JSON]]:
-        return [cast("dict[str, JSON]", as_json(item)) for item in self.data]
 
     # Pickles and copies keep everything except the client.
 

@@ -1,14 +1,18 @@
 """`typed()`: reads items into an attrs class of the caller; no value is coerced."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, partial, reduce
+from itertools import repeat
+from operator import attrgetter
 from types import GenericAlias, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+import attrs
 import cattrs
 from cattrs import (
     AttributeValidationNote,
@@ -22,8 +26,11 @@ from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, o
 
 from adclient._core.jsontext import kind_of
 from adclient._core.redact import one_line
+from adclient._values.by_field import ByField, Columns
+from adclient._values.items import as_objects
 from adclient._values.json_values import (
     AttrsInstance,
+    copied_fields,
     declared_fields,
     differ,
     has_fields,
@@ -40,9 +47,9 @@ _MISSING: Any = object()
 
 
 def read_items(
-    items: Iterable[dict[str, JSON]], cls: type[A], operation: str, convert: Hook | None = None
-) -> tuple[A, ...]:
-    """Read items into an attrs class or a dataclass; the items must not be used afterwards."""
+    items: Sequence[object], cls: type[A], operation: str, convert: Hook | None = None
+) -> Sequence[A]:
+    """Read items into an attrs class or a dataclass, by field if they can be kept so."""
     candidate: object = cls
     if not has_fields(candidate):
         raise TypeError(f"typed() takes an attrs class or a dataclass, not {cls!r}")
@@ -52,12 +59,16 @@ def read_items(
         if has_fields(base) and not is_decorated and base.__module__ != Item.__module__:
             raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     try:
-        converter = strict_converter if convert is None else _converter(convert)
-        read = converter.get_structure_hook(cls)
+        made = strict_converter if convert is None else _converter(convert)
+        read = made.get_structure_hook(cls)
     except Exception as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
+    are_received = {each.__module__ for each in set(map(type, items))} == {Item.__module__}
+    if are_received and (readers := _readers(cast(Any, cls), made)) is not None:
+        with suppress(Exception):  # of any item; below, it is that of the first one
+            return ByField(cls, _read_columns(cast("Sequence[Item]", items), cls, readers))
     found: list[A] = []
-    for index, item in enumerate(items):
+    for index, item in enumerate(as_objects(items)):
         try:
             found.append(cast(A, read(item, cls)))
         except Exception as error:
@@ -71,7 +82,64 @@ def read_items(
             text = f"{operation}: the items do not fit {cls.__name__}: {where}: {problem}"
             cause = problem if isinstance(problem, ValueError | TypeError) else None
             raise UnexpectedResponse(one_line(text, 400), operation=operation) from cause
-    return tuple(found)
+    return found
+
+
+Readers = Sequence[tuple[Any, Hook]]  # each field, and what reads a list of its values
+
+
+@lru_cache
+def _readers(cls: Any, made: cattrs.Converter) -> Readers | None:
+    """How the fields of a class are read; None if other code than that of attrs makes its items."""
+    fields = attrs.fields(cls) if attrs.has(cls) else ()
+    file = getattr(getattr(cls.__init__, "__code__", None), "co_filename", "")
+    is_plain = (
+        file.startswith("<attrs generated ")
+        and (type(cls), cls.__new__) == (type, object.__new__)
+        and not any(hasattr(cls, f"__attrs_{when}_init__") for when in ("pre", "post"))
+        and all(f.init and not f.converter and not f.validator for f in fields)
+        and not any(getattr(f.default, "takes_self", False) for f in fields)
+    )
+    if not fields or not is_plain:
+        return None
+    if issubclass(cls, Item):
+        fields = [field for field in fields if field.name != "extra"]
+    return [(f, made.get_structure_hook(cast(type, GenericAlias(list, f.type)))) for f in fields]
+
+
+_NAMED = attrs.fields_dict(Item).keys() - {"extra"}
+
+
+def _read_columns(items: Sequence[Item], cls: type, readers: Readers) -> Columns:
+    rows = [copied_fields(item.extra) for item in items]
+    columns: dict[str, Sequence[object]] = {}
+    for field, read in readers:
+        name = field.metadata.get("name", field.name)
+        values = [*map(dict.get, rows, repeat(name), repeat(_MISSING))]
+        if name in _NAMED:  # a null that was received is in the row
+            named = zip(map(attrgetter(name), items), values, strict=True)
+            values = [value if text is None else text for text, value in named]
+        elif "." in name:
+            entered = [reduce(_entered, name.split("."), row) for row in rows]
+            values = [v if e is _MISSING else e for e, v in zip(entered, values, strict=True)]
+        columns[field.name] = _read_column(values, field.default, read)
+    if issubclass(cls, Item):
+        columns["extra"] = [{k: v for k, v in row.items() if k not in columns} for row in rows]
+    return columns
+
+
+def _read_column(values: Sequence[object], default: Any, read: Hook) -> Sequence[object]:
+    found = [value for value in values if value is not _MISSING]
+    column = cast("Sequence[object]", read(found, list))
+    if len(found) == len(values):
+        return column
+    if default is attrs.NOTHING:
+        raise LookupError
+    is_factory, rest = isinstance(default, cast(type, attrs.Factory)), iter(column)
+    return [
+        next(rest) if value is not _MISSING else default.factory() if is_factory else default
+        for value in values
+    ]
 
 
 def first_error(error: Exception) -> tuple[list[str | int], Exception, bool]:
@@ -208,7 +276,11 @@ def _origin(cls: object) -> object:
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
     container = _CONTAINERS.get(_origin(cls), list)
     element, *rest = get_args(cls) or (object,)
+    members = {*get_args(element)} if _is_union(element) else {element}
+    # A function of the caller's may turn a text into None.
+    is_plain = members <= (_PLAIN if made is strict_converter else _PLAIN - {type(None)})
     if rest and rest != [...]:
+        is_plain = False  # each element has a class of its own
         read = cast(Hook, make_hetero_tuple_structure_fn(cls, made))
     else:
         read = cast(Hook, list_structure_factory(cast(type, GenericAlias(list, element)), made))
@@ -216,6 +288,8 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
     def read_array(value: object, _: type) -> object:
         if not is_array(value):  # a text has elements, too
             raise _MismatchError("an array", value)
+        if is_plain and members.issuperset(map(type, value)):
+            return container([*value])
         return container(cast("list[object]", read(value, cls)))
 
     return read_array

@@ -6,7 +6,7 @@ and nothing is lost.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -17,6 +17,7 @@ from adclient._display.notebook import PublicDir, short
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
+from adclient._values.by_field import ByField, joined
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
 from adclient.options import check_count, check_type
@@ -142,8 +143,11 @@ class PageIterator(PublicDir, Generic[T]):
 
 
 def _ids(page: "Page[T]") -> tuple[JSON, ...]:
-    """The ids of the items of a page; none of classes of the caller."""
-    return tuple(item.id for item in page.data if isinstance(item, Item))
+    """The ids of the items of a page that others follow; none of classes of the caller."""
+    items = page.data.__by_field__() if page.next is not None else ()
+    if isinstance(items, ByField):
+        return tuple(items.columns["id"]) if issubclass(items.cls, Item) else ()
+    return tuple(item.id for item in items if isinstance(item, Item))
 
 
 @public_in("adclient")
@@ -195,17 +199,20 @@ class ItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-def collect(items: ItemIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
-    """Collect the items of an iterator, at most `limit` of them; `cls` is that of `typed()`."""
-    collected: list[T] = []
+def collect(pages: PageIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
+    """Collect the items of all pages, at most `limit` of them; `cls` is that of `typed()`."""
+    parts: list[Sequence[T]] = []
+    count = 0
     try:
         if limit is not None:
             limit = check_count("limit", limit, least=0, error=InvalidRequest)
-        while limit is None or len(collected) < limit:
-            collected.append(items.__next__())
+        while limit is None or count < limit:
+            parts.append((pages.__next__()).data.__by_field__())
+            count += len(parts[-1])
     except StopIteration:
         pass
     except AdClientError as error:
         forget_frames(error)
         raise
-    return Items(collected, cls=cls)
+    items = joined(parts)
+    return Items(items if limit is None else items[:limit], cls=cls)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from itertools import chain
 from numbers import Integral, Real
 from types import UnionType
@@ -98,6 +99,7 @@ class Column:
             raise MisfitError(f"{path}: expected {self.type}, got {got}") from None
 
 
+@lru_cache
 def _fits(cls: type, classes: Classes) -> bool:
     """Check if the values of a class are of some classes, other than by inheritance alone."""
     if classes is None:
@@ -106,8 +108,11 @@ def _fits(cls: type, classes: Classes) -> bool:
     return issubclass(cls, classes) and not issubclass(cls, others)
 
 
-def has_types(cls: type[AttrsInstance]) -> bool:
-    """Check if each field of a class has a type that says what its values are."""
+@lru_cache
+def has_types(cls: type) -> bool:
+    """Check for a class with fields, each of a type that says what its values are."""
+    if not has_fields(cls):
+        return False
     try:
         annotations = get_type_hints(cls)
     except NameError:  # such as of an import for type checkers alone
@@ -189,4 +194,6 @@ def _is_array(cls: type) -> bool:
 
 
 def _ordered(value: Collection[object]) -> Collection[object]:
-    return sorted(value, key=repr) if isinstance(value, Set) else value
+    # Most are lists, for which the check of an abstract class takes long.
+    is_set = not isinstance(value, list) and isinstance(value, Set)
+    return sorted(value, key=repr) if is_set else value

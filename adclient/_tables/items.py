@@ -21,6 +21,7 @@ from typing import (
 from adclient._display import notebook
 from adclient._display.extras import needs
 from adclient._display.signatures import deferred, public_in, unquote
+from adclient._values.by_field import ByField
 from adclient._values.items import as_json
 from adclient._values.json_values import walks
 from adclient._values.to_json import json_of
@@ -71,7 +72,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         (10, 13)
     """
 
-    __slots__ = ("_account_id", "_cls", "_items")
+    __slots__ = ("_account_id", "_cls", "_kept")
 
     def __init__(
         self,
@@ -83,9 +84,18 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         if isinstance(items, Items):
             cls = items._cls if cls is None else cls
             account_id = items._account_id if account_id is None else account_id
-        self._items: tuple[T_co, ...] = tuple(items)
+            items = items._kept
+        self._kept: Sequence[T_co] = items if isinstance(items, ByField) else tuple(items)
         self._cls: type[T_co] | None = cls
         self._account_id: str | None = account_id
+
+    @property
+    def _items(self) -> tuple[T_co, ...]:
+        return tuple(self._kept)
+
+    def __by_field__(self) -> Sequence[T_co]:
+        """The items, by field if they are kept so."""
+        return self._kept
 
     @property
     def account_id(self) -> str | None:
@@ -125,7 +135,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         """
         with needs("arrow"):
             from adclient._tables.table import schema_of  # deferred: it loads pyarrow
-        return schema_of(self._items, self._cls, self._account_id)
+        return schema_of(self._kept, self._cls, self._account_id)
 
     def to_records(self) -> list[dict[str, object]]:
         """Convert the items to dictionaries of plain Python values.
@@ -257,10 +267,10 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             raise InvalidRequest("flat must be True or False", argument="flat")
         with needs(extra):
             from adclient._tables.table import table_of  # deferred: it loads pyarrow
-        return table_of(self._items, self._cls, self._account_id, flat=flat)
+        return table_of(self._kept, self._cls, self._account_id, flat=flat)
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._kept)
 
     def __iter__(self) -> Iterator[T_co]:
         return iter(self._items)

@@ -1,6 +1,7 @@
 """The Arrow table of items: of the class that declares their fields, else of their values."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 import pyarrow
@@ -10,8 +11,8 @@ from adclient._tables.arrays import Array, arrow_array
 from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
 from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
+from adclient._values.by_field import ByField
 from adclient._values.items import as_json
-from adclient._values.json_values import AttrsInstance, has_fields
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
@@ -47,26 +48,31 @@ def schema_of(
     return table_of(items if declared is None else (), declared, account_id).schema
 
 
-def _declared_class(
-    items: Sequence[object], cls: type[object] | None
-) -> type[AttrsInstance] | None:
+def _declared_class(items: Sequence[object], cls: type | None) -> type | None:
     """The class that determines the table; None if the service, or several classes, do."""
     classes = set(map(type, items)) if cls is None else {cls}
     only = classes.pop() if len(classes) == 1 else Item
-    return only if has_fields(only) and only not in OURS and has_types(only) else None
+    return only if only not in OURS and has_types(only) else None
 
 
-def _declared_table(items: Sequence[object], declared: type[AttrsInstance]) -> pyarrow.Table:
-    columns = columns_of(declared)
+def _declared_table(items: Sequence[object], cls: type) -> pyarrow.Table:
+    columns, schema = _declared(cls)
     arrays = [_column_array(column, name, items) for name, column in columns.items()]
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
+
+
+@lru_cache
+def _declared(cls: type) -> tuple[dict[str, Column], pyarrow.Schema]:
+    columns = columns_of(cls)
     schema = [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]
-    return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(schema))
+    return columns, pyarrow.schema(schema)
 
 
 def _column_array(column: Column, name: str, items: Sequence[object], start: int = 0) -> Array:
     """The array of a field; an error names the first item whose value does not fit."""
+    values = items.column(name) if isinstance(items, ByField) else None
     try:
-        return column.checked([getattr(item, name, None) for item in items], name)
+        return column.checked(values or [getattr(item, name, None) for item in items], name)
     except MisfitError as error:
         if len(items) == 1:
             raise ValueError(f"items[{start}], {short(items[0])}: {error}") from None

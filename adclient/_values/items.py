@@ -1,13 +1,13 @@
 """The base of items, and their values as JSON."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import Enum
 from typing import cast
 
 from adclient._display import notebook
-from adclient._values.json_values import JSON, fields_of, is_array, is_object
+from adclient._values.json_values import JSON, SCALARS, fields_of, is_array, is_object, walks
 from adclient._values.to_json import ToJSON
 
 
@@ -30,8 +30,16 @@ class ItemBase(ToJSON, notebook.HTMLRepr):
                 object.__setattr__(self, name, value)
 
 
+@walks
+def as_objects(items: Iterable[object]) -> list[dict[str, JSON]]:
+    """Each item as a JSON object."""
+    return [cast("dict[str, JSON]", as_json(item)) for item in items]
+
+
 def as_json(value: object) -> JSON:
     """A value of a field of a caller's class as JSON."""
+    if type(value) in SCALARS:
+        return cast(JSON, value)
     if isinstance(value, ItemBase):
         return value.to_dict()
     if isinstance(value, Enum):

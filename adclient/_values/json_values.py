@@ -132,18 +132,21 @@ def walks(function: Callable[P, R]) -> Callable[P, R]:
     return walk
 
 
+SCALARS = frozenset({str, int, float, bool, type(None), Decimal})  # most values
+
+
 def copied(value: JSON) -> JSON:
     """A deep copy."""
     if isinstance(value, dict):
         return copied_fields(value)
     if isinstance(value, list):
-        return [copied(element) for element in value]
+        return [each if type(each) in SCALARS else copied(each) for each in value]
     return value
 
 
 def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
     """A deep copy of an object's fields."""
-    return {name: copied(value) for name, value in fields.items()}
+    return {k: v if type(v) in SCALARS else copied(v) for k, v in fields.items()}
 
 
 def differ(one: JSON, other: JSON) -> bool:

@@ -70,11 +70,15 @@ def test_invalid_listing_is_refused_with_its_path(path, value, problem):
     where = "$" + "".join(f"[{step}]" if step == 3 else f".{step}" for step in path)
     body = with_spot(listing_of(*[ITEM] * 5), path, value)
     assert problem_with(body, PageBody[Campaign]) == f"{where}{problem}"
+    if path[0] == "data" and len(path) > 1:
+        body["data"][1] = {**ITEM, "id": None}  # the first one of several is named
+        expected = "$.data[1].id: expected text, got null"
+        assert problem_with(body, PageBody[Campaign]) == expected
 
 
 def test_null_is_a_page_without_items():
     page = structure({"data": None, "page": {"next": "a"}}, PageBody[Campaign])
-    assert (page.data, page.next) == ((), "a")
+    assert (len(page.data), page.next) == (0, "a")
 
 
 @each_case("path", [["draft_id"], ["status"], ["requires"], ["diff", "field"]])

@@ -18,6 +18,7 @@ from adclient.errors import UnexpectedResponse
 from adclient.models import JSON, Item
 
 T = TypeVar("T")
+PLAIN = {"frozen": True, "slots": True}
 
 
 @attrs.define
@@ -26,7 +27,7 @@ class Generically(Generic[T]):
 
 
 def with_field(cls):
-    return attrs.make_class("WithField", {"value": attrs.field(type=cls)})
+    return attrs.make_class("WithField", {"value": attrs.field(type=cls)}, **PLAIN)
 
 
 @attrs.define
@@ -45,7 +46,12 @@ class Node:
 
 
 def read(value, cls, convert=None):
-    (item,) = read_items([copied(value)], cls, "beta.x", convert)
+    row = copied(value)
+    # A null stays in the row, as where it is allowed.
+    named = {name: row.pop(name) if row.get(name) else None for name in ITEM}
+    (item,) = read_items([Item(**named, extra=row)], cls, "beta.x", convert)
+    # One by one, as those of a class that has code of its own.
+    assert read_items([copied(value)], cls, "beta.x", convert) == [item]
     return item
 
 
@@ -110,7 +116,7 @@ def test_misfit_raises_an_error_with_path_and_expected_type(cls, value, problem)
     assert problem_with({"value": value}, with_field(cls)).startswith(f"$.data[0].value{problem}")
 
 
-@each_case("value", ["abc", [["a", 1]]])
+@each_case("value", ["abc", [["a", 1]], ["a", "b"]])
 @each_case("cls", [int | float, dict[str, int], tuple[str, int]])
 def test_other_misfit_has_its_path(cls, value):
     assert problem_with({"value": value}, with_field(cls)).startswith("$.data[0].value")
@@ -126,6 +132,10 @@ def test_item_subclass_keeps_unknown_fields_in_extra():
     priced = read({**ITEM, "budget": 1.5, "response": "r", "note": None, "extra": [1]}, Priced)
     assert (priced.budget, priced.response, priced.note) == (Decimal("1.5"), "r", None)
     assert priced.extra == {"extra": [1]}
+    named = attrs.make_class(
+        "Named", {"name": attrs.field(type=str | None, default="none")}, **PLAIN
+    )
+    assert (read({"name": None}, named).name, read({}, named).name) == (None, "none")
     # A default does not replace a null.
     problem = problem_with({**ITEM, "budget": None, "response": "r"}, Priced)
     assert problem == "$.data[0].budget: expected a number, got null"
@@ -175,6 +185,7 @@ def test_lenient_without_a_zone_leaves_times_without_one():
 class Renamed:
     cost: int = attrs.field(metadata={"name": "metrics.cost_micros"})
     tag: str = attrs.field(default="none", metadata={"name": "labelText"})
+    title: str = attrs.field(default=attrs.Factory(lambda self: f"<{self.tag}>", takes_self=True))
 
 
 @dataclasses.dataclass

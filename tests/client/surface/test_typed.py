@@ -43,13 +43,81 @@ async def test_typed_page_types_all_later_pages(client_kind) -> None:
     service = Service(first, second, second, second)
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(MyCampaign)
-        assert page.next == "c1"
+        assert (page.next, page.data[0].objective) == ("c1", "X")
         pages = await everything(page.pages())
         found = await wait(page.collect(limit=2))
         again = await everything(page.typed(Row))
     assert [item for each in pages for item in each.data] == [*found]
     assert [(type(item), item.objective) for item in found] == [(MyCampaign, x) for x in "XY"]
     assert again == [Row("campaign_a", "X"), Row("campaign_b", "Y")]
+
+
+@attrs.frozen(kw_only=True)
+class Plain:
+    labels = attrs.field(default=None)
+    _others: list[str] = attrs.field(factory=list)
+
+
+@attrs.define
+class Mutable:
+    labels: list[str]
+
+
+@each_case("cls", [Plain, Mutable, attrs.make_class("ByIdentity", ["labels"], eq=False)])
+def test_typed_items_are_the_same_at_each_look_and_share_no_value(cls) -> None:
+    page = page_of(a_page("a", labels=["spring"]))
+    typed = page.typed(cls)
+    data = typed.data
+    data[0].labels.append("new")
+    assert [*data] == [*reversed(data)] == [data[0]] == [*typed.collect()]
+    assert typed.collect()[0] is data[0]
+    assert data.to_records()[0]["labels"] == ["spring", "new"]
+    assert page.data[0].extra == {"labels": ["spring"]}
+    assert b"by_field" not in pickle.dumps(page.typed(Mutable).data)
+    assert len(page.typed(attrs.make_class("NoFields", [])).data) == 1
+
+
+ran: list[object] = []
+
+
+def run(*args, **_) -> object:
+    """Code of a class of the caller's, which runs when an item is made."""
+    ran.append(args)
+    return args[-1]
+
+
+def with_code(bases=(Plain,), metaclass=type, **body):
+    return attrs.frozen(kw_only=True)(metaclass("WithCode", bases, body))
+
+
+def with_field(**options):
+    return with_code(other=attrs.field(**options))
+
+
+def decorated(cls):
+    init = cls.__init__
+    cls.__init__ = lambda self, **fields: init(run(self), **fields)
+    return cls
+
+
+WITH_CODE = [
+    *(with_code(**{f"__attrs_{when}_init__": run}) for when in ("pre", "post")),
+    *(with_field(default=1, **{name: run}) for name in ("converter", "validator")),
+    with_field(init=False, factory=lambda: run(1)),
+    with_field(default=attrs.Factory(lambda self=0: run(self).labels, takes_self=True)),
+    with_code((Campaign,), extra=attrs.field(factory=dict, validator=run)),
+    with_code(__new__=lambda cls, **_: object.__new__(run(cls))),
+    with_code(metaclass=type("Meta", (type,), {"__call__": run})),
+    decorated(with_code()),
+]
+
+
+@each_case("cls", WITH_CODE)
+def test_code_of_a_class_runs_when_its_page_arrives(cls) -> None:
+    ran.clear()
+    data = page_of(a_page("a", labels=["spring"])).typed(cls).data
+    assert len(ran) == 1
+    assert len([*data]) == len(ran) == 1
 
 
 @sync_and_async

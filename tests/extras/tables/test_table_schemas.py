@@ -176,6 +176,8 @@ async def test_typed_class_determines_every_table_of_a_listing(client_kind) -> N
     assert {table.schema for table in tables} == {Items(cls=Priced).schema}
     table = pyarrow.concat_tables(tables)  # which refuses different types
     assert table["spend"].unique().to_pylist() == [None, D("1.50")]
+    object.__setattr__(items[0], "spend", D(2))  # as an item of a class that is not frozen
+    assert items.to_arrow()["spend"].to_pylist() == [D(2), D("1.50")]
 
 
 def test_items_of_one_class_need_no_cls() -> None:
