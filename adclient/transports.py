@@ -4,6 +4,7 @@ Clients and transports of httpx match, and those of httpx2, its successor. No ty
 library, so a change of library does not change this interface.
 """
 
+from collections.abc import Callable
 from typing import Never, Protocol
 
 
@@ -59,3 +60,12 @@ class AsyncHTTPClient(Protocol):
     async def aclose(self) -> None:
         """Close the connections; adclient never closes a client that it was given."""
         ...
+
+
+finders: list[Callable[[str], UniversalTransport | None]] = []
+"""Functions that know the transport of an address, or None: a fake announces itself so."""
+
+
+def transport_at(base_url: str) -> UniversalTransport | None:
+    """The transport that one of the `finders` knows for an address."""
+    return next((found for find in finders if (found := find(base_url)) is not None), None)

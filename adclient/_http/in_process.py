@@ -1,17 +1,11 @@
 """A service that lives in this process, called without HTTP: records go in and come out."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from urllib.parse import urlsplit
+from collections.abc import Callable
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
 from adclient._http.send import Attempt
 from adclient._tasks.clock import Clock
-from adclient.errors import ConfigurationError
-
-FAKE_HOST = "fake.adclient.test"
-"""The host of the fake, which no name server knows: `.test` is reserved."""
 
 Service = Callable[[Request, float | None], Outcome]
 
@@ -26,44 +20,6 @@ class InProcess:
         self.service = service
         self.clock = clock
         self.random = random
-
-
-_by_address: list[tuple[tuple[object, ...], InProcess]] = []
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-@contextmanager
-def at_address(base_url: str, service: InProcess) -> Generator[None, None, None]:
-    """Connect clients that are made in this block with an address to this service."""
-    entry = _address(base_url), service
-    _by_address.append(entry)
-    try:
-        yield
-    finally:
-        _by_address.remove(entry)
-
-
-def service_at(base_url: str) -> InProcess | None:
-    """The service at an address, the innermost of several; None if there is none."""
-    wanted = _address(base_url)
-    is_fake = FAKE_HOST in wanted
-    for address, service in reversed(_by_address):
-        if address == wanted or (is_fake and FAKE_HOST in address):
-            return service
-    if is_fake:
-        raise ConfigurationError(
-            f"base_url: {FAKE_HOST} is the fake of adclient.testing, which has no real address; "
-            "use fake.client(), transport=fake.transport or `with fake.as_environment():`",
-            argument="base_url",
-        )
-    return None
-
-
-def _address(base_url: str) -> tuple[object, ...]:
-    """The parts of an address, equal for all spellings of it."""
-    parts = urlsplit(base_url)
-    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
 
 
 class InProcessSender:

@@ -6,24 +6,25 @@ from random import random
 from typing import TYPE_CHECKING, cast
 
 from adclient._core.auth import Credentials, SecretHeader
-from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender, service_at
+from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender
 from adclient._http.network import Network, is_loopback
 from adclient._http.send import AsyncSender, Sender
 from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller
+from adclient.transports import transport_at
 
 if TYPE_CHECKING:
     import httpx
 
 
 def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
-    """The caller's transport; else the fake, if the address is the fake's."""
+    """The caller's transport; else one that is known for the address."""
     if transport is not None and http_client is not None:
         raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
     if transport is not None or http_client is not None:
         return transport
-    return service_at(base_url)
+    return transport_at(base_url)
 
 
 def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:

@@ -9,7 +9,6 @@ import attrs
 
 from adclient._core.auth import SecretHeader, no_credentials
 from adclient._core.request import Request
-from adclient._http.in_process import service_at
 from adclient._service.model import AuthShape, Service
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
@@ -21,6 +20,7 @@ from adclient.options import (
     from_environment,
     warn_caller,
 )
+from adclient.transports import transport_at
 
 
 class HiddenArguments(dict[str, Any]):
@@ -35,8 +35,8 @@ def client_arguments(
 ) -> HiddenArguments:
     """The arguments of a client: those that are given, else those of a service file.
 
-    None and `verify=True`, the defaults, do not count as given. In the block of a fake that takes
-    the place of the service, the file's secrets, network and ledger are left alone.
+    None and `verify=True`, the defaults, do not count as given. If another transport is found at
+    the address, it takes the place of the file's secrets, network and ledger.
     """
     if path is None and (path := from_environment(ENV_SERVICE)) is None:
         problem = f"the service file is missing: pass its path, or set {ENV_SERVICE}"
@@ -51,10 +51,10 @@ def client_arguments(
     )
     has_sender = bool(given.keys() & {"transport", "http_client"})
     url = check_base_url(given.get("base_url", service.url))
-    is_fake = not has_sender and service_at(url) is not None
+    is_replaced = not has_sender and transport_at(url) is not None
     if not given.keys() & {"token", "auth"}:
-        known |= _credentials(service.auth, folder, is_fake=is_fake)
-    if not is_fake and not has_sender:  # which have their own
+        known |= _credentials(service.auth, folder, is_replaced=is_replaced)
+    if not is_replaced and not has_sender:  # which have their own
         known["proxy"] = service.proxy
         known["verify"] = True if service.ca_file is None else folder / service.ca_file
     files = _files(service, folder)
@@ -62,7 +62,7 @@ def client_arguments(
         from adclient.policy import Policy
 
         known["policy"] = Policy.read(files["policy"])
-    if files["ledger"] is not None and "ledger" not in given and not is_fake:
+    if files["ledger"] is not None and "ledger" not in given and not is_replaced:
         from adclient.ledger import open_ledger
 
         known["ledger"] = open_ledger(files["ledger"])
@@ -88,9 +88,9 @@ def _files(service: Service, folder: Path) -> dict[str, str | None]:
     }
 
 
-def _credentials(shape: AuthShape | None, folder: Path, *, is_fake: bool) -> dict[str, Any]:
-    if shape is not None and shape.file is not None and is_fake:
-        # Its block sets the variable, but cannot replace a file.
+def _credentials(shape: AuthShape | None, folder: Path, *, is_replaced: bool) -> dict[str, Any]:
+    if shape is not None and shape.file is not None and is_replaced:
+        # What replaces it sets the variable, but cannot replace a file.
         is_needed = from_environment(ENV_TOKEN) is not None
         shape = attrs.evolve(shape, env=ENV_TOKEN, file=None) if is_needed else None
     return file_credentials(shape, folder)

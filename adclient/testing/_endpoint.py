@@ -5,22 +5,66 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, Unpack
+from urllib.parse import urlsplit
 
 from adclient._async.client import AsyncAdClient
 from adclient._async.settings import AsyncClientSettings
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient._sync.settings import ClientSettings
+from adclient.errors import ConfigurationError
 from adclient.options import ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN
 from adclient.testing._faults.fault import received_within
 from adclient.testing._server import Server
-from adclient.transports import UniversalTransport
+from adclient.transports import UniversalTransport, finders
+
+FAKE_HOST = "fake.adclient.test"
+"""The host of the fake, which no name server knows: `.test` is reserved."""
 
 ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
+
+_by_address: list[tuple[tuple[object, ...], UniversalTransport]] = []
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@contextmanager
+def _at_address(base_url: str, transport: UniversalTransport) -> Generator[None, None, None]:
+    """Connect clients that are made in this block with an address to this transport."""
+    entry = _address(base_url), transport
+    _by_address.append(entry)
+    try:
+        yield
+    finally:
+        _by_address.remove(entry)
+
+
+def _find(base_url: str) -> UniversalTransport | None:
+    """The transport at an address, the innermost of several; None if there is none."""
+    wanted = _address(base_url)
+    is_fake = FAKE_HOST in wanted
+    for address, transport in reversed(_by_address):
+        if address == wanted or (is_fake and FAKE_HOST in address):
+            return transport
+    if is_fake:
+        raise ConfigurationError(
+            f"base_url: {FAKE_HOST} is the fake of adclient.testing, which has no real address; "
+            "use fake.client(), transport=fake.transport or `with fake.as_environment():`",
+            argument="base_url",
+        )
+    return None
+
+
+finders.append(_find)
+
+
+def _address(base_url: str) -> tuple[object, ...]:
+    """The parts of an address, equal for all spellings of it."""
+    parts = urlsplit(base_url)
+    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
 
 
 class Endpoint:
@@ -140,9 +184,9 @@ class Endpoint:
                 variables[service.auth.env] = token
         with (
             patch.dict(os.environ, variables),
-            at_address(self.base_url, self._transport),
+            _at_address(self.base_url, self._transport),
             # That of the file; a fake that is like none has only one address.
-            at_address(service.url.rstrip("/") or self.base_url, self._transport),
+            _at_address(service.url.rstrip("/") or self.base_url, self._transport),
         ):
             yield self
 

@@ -31,7 +31,7 @@ LAYERS = {
     "transports": set(),
     "_tasks": {"_tasks"},
     "_core": BASE | {"_core"},
-    "_http": BASE | {"_core", "_http", "_tasks"},
+    "_http": BASE | {"_core", "_http", "_tasks", "transports"},
     "_telemetry": BASE | {"_core", "_telemetry"},
     "_tables": BASE | {"_core", "_tables"},
     "policy": BASE | {"_core"},
@@ -39,7 +39,7 @@ LAYERS = {
     "ledger": BASE | {"_async", "_core", "_sync", "_tables", "_tasks", "ledger", "policy"},
     "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
     # What a service file may name; loaded only if there is one.
-    "_service": BASE | {"_core", "_http", "_service", "ledger", "policy"},
+    "_service": BASE | {"_core", "_http", "_service", "ledger", "policy", "transports"},
     "_async": CLIENT | {"_async"},
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_agents", "_async", "_sync", "plan"},
