@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adclient._command import connection, is_closed_pipe
 from adclient._command.ledger import add_ledger, prepare
-from adclient._http.listening import address_of, listen
+from adclient._command.listening import address_of, listen
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import check_token, from_environment

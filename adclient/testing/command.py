@@ -4,8 +4,8 @@ import argparse
 import signal
 from urllib.parse import urlsplit
 
+from adclient._command.listening import address_of, listen
 from adclient._display.extras import needs
-from adclient._http.listening import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError

@@ -55,7 +55,7 @@ LAYERS = {
     | {"ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
     "_pyinstaller": set(),
-    "testing": CLIENT | {"_async", "_sync", "testing", "__init__", "plan"},
+    "testing": CLIENT | {"_async", "_command", "_sync", "testing", "__init__", "plan"},
 }
 
 
