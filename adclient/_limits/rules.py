@@ -15,7 +15,6 @@ from adclient._core import jsontext
 from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded, pieces_of
-from adclient._core.policy_values import LONGEST_KEY
 from adclient._display.diffs import exact
 from adclient._display.notebook import NOTE, short, short_end
 from adclient._values.json_values import JSON
@@ -23,6 +22,7 @@ from adclient.errors import InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
+from adclient.policy.values import LONGEST_KEY
 
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")

@@ -34,7 +34,7 @@ LAYERS = {
     "_http": BASE | {"_core", "_http", "_tasks", "transports"},
     "_telemetry": BASE | {"_core", "_telemetry"},
     "_tables": BASE | {"_core", "_tables"},
-    "policy": BASE | {"_core"},
+    "policy": BASE | {"_core", "policy"},
     # Of clients, which import it, it names only the types.
     "ledger": BASE | {"_async", "_core", "_sync", "_tables", "_tasks", "ledger", "policy"},
     "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},

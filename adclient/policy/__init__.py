@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import attrs
 
-from adclient._core.policy_values import (
+from adclient._display import notebook
+from adclient._display.notebook import short
+from adclient._values.json_values import is_object
+from adclient.errors import ConfigurationError, LedgerError
+from adclient.options import check_count, check_type
+from adclient.policy.values import (
     amount_of,
     amounts_of,
     check_amount,
@@ -21,11 +26,6 @@ from adclient._core.policy_values import (
     seconds_of,
     texts_of,
 )
-from adclient._display import notebook
-from adclient._display.notebook import short
-from adclient._values.json_values import is_object
-from adclient.errors import ConfigurationError, LedgerError
-from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._values import toml
