@@ -9,8 +9,8 @@ from inspect import iscoroutinefunction
 
 import attrs
 
-from adclient._display.notebook import short
 from adclient._values.headers import Headers
+from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.models import Draft
 

@@ -10,7 +10,7 @@ from adclient._agents import results
 from adclient._agents.tools import STAGED, actor_of, call_tool, guard_of, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
-from adclient._display.notebook import short
+from adclient._values.text import short
 from adclient._version import __version__
 from adclient.errors import ConfigurationError
 from adclient.options import check_token, check_type

@@ -16,6 +16,7 @@ from adclient._values.json_values import (
     copied_fields,
     walks,
 )
+from adclient._values.text import short
 from adclient._values.to_json import ToJSON
 
 PENDING_APPROVAL: Final = "pending_approval"
@@ -201,16 +202,16 @@ class Draft(Result, ToJSON, notebook.HTMLRepr):
 
     def __repr__(self) -> str:
         target = self.response.target_id
-        name = notebook.short(self.draft_id) + (f" of {notebook.short(target)}" if target else "")
+        name = short(self.draft_id) + (f" of {short(target)}" if target else "")
         further = dict.fromkeys([*self.extra, *self.diff.extra])  # such as warnings
-        also = f"; also sent: {notebook.short(', '.join(further))}" if further else ""
+        also = f"; also sent: {short(', '.join(further))}" if further else ""
         return f"<Draft {name}, {', '.join(diffs.lines(self.diff))}, {self._state()}{also}>"
 
     def _state(self) -> str:
         """The state in words; an unknown status is shown as received."""
         if self.status == PENDING_APPROVAL:
             return "staged, waiting for approval"
-        return f"status {notebook.short(self.status)} when staged"
+        return f"status {short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
         names = ("operation", "account", "target")
@@ -279,7 +280,7 @@ class Item(ItemBase):
             parts.append(self.status)
         if more := len(self.extra.keys() - attrs.fields_dict(type(self)).keys()):
             parts.append(f"{more} extra field{'s' * (more > 1)}")
-        return f"<{type(self).__name__} {', '.join(map(notebook.short, parts))}>"
+        return f"<{type(self).__name__} {', '.join(map(short, parts))}>"
 
     def _repr_html_(self) -> str:
         rows, notes = notebook.first_rows(list(self.to_dict().items()))

@@ -14,8 +14,8 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._display import diffs
-from adclient._display.notebook import part_of, short
 from adclient._values.json_values import JSON
+from adclient._values.text import part_of, short
 from adclient.errors import (
     AdClientError,
     InvalidRequest,

@@ -18,10 +18,10 @@ from anyio import to_thread
 from adclient._agents import results as results
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._display.notebook import short
 from adclient._limits.guard import Guard
 from adclient._limits.rules import arguments_of
 from adclient._values.json_values import JSON, copied, is_array, is_object
+from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger

@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.page import AsyncPage, AsyncSource, Convert
 from adclient._async.tables import AsyncTabular
-from adclient._display.notebook import PublicDir, short
+from adclient._display.notebook import PublicDir
 from adclient._display.signatures import public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._values.json_values import AttrsInstance
+from adclient._values.text import short
 from adclient.errors import AdClientError
 from adclient.models import JSON
 

@@ -7,8 +7,8 @@ from typing import get_args
 
 from adclient._command import add_actions, connection, output
 from adclient._display import diffs
-from adclient._display.notebook import NOTE, ids_in_full, short
 from adclient._values.json_values import JSON
+from adclient._values.text import NOTE, ids_in_full, short
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, State, open_ledger
 from adclient.ledger.sql import SQLLedger

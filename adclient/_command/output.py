@@ -13,6 +13,7 @@ from unicodedata import category, east_asian_width
 from adclient._display import notebook
 from adclient._tables.items import Items
 from adclient._tables.records import by_name, json_text
+from adclient._values.text import WHOLE, short
 from adclient.models import Item
 
 Rows = Sequence[Mapping[str, object]]
@@ -55,7 +56,7 @@ def write(rows: Rows, shape: str, below: Sequence[str] = ()) -> None:
         for cells in (columns, *zip(*columns.values(), strict=True)):
             line = ",".join(map(_csv_cell, cells))
             # A file has the exact texts, but a terminal would follow their control characters.
-            print(notebook.short(line, notebook.WHOLE) if is_shown else line)
+            print(short(line, WHOLE) if is_shown else line)
     sys.stdout.flush()
 
 
@@ -89,7 +90,7 @@ def _write_table(rows: Rows, below: Sequence[str]) -> None:
         return
     names, numbers = notebook.ranked_columns(rows)
     texts = {
-        name: [notebook.short(text) for text in (name, *(row.get(name, "") for row in rows))]
+        name: [short(text) for text in (name, *(row.get(name, "") for row in rows))]
         for name in names
     }
     widths = _fitting({name: max(map(_width, cells)) for name, cells in texts.items()})

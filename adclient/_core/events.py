@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from adclient._core.call import Call
 from adclient._core.redact import one_line
-from adclient._display.notebook import short
+from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.models import Result
 from adclient.options import ENV_LOG, Options, from_environment

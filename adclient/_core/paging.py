@@ -11,7 +11,7 @@ from adclient._core.call import Call, cursor_text
 from adclient._core.decode import end_of
 from adclient._core.operations import PageBody
 from adclient._core.redact import one_line
-from adclient._display.notebook import short
+from adclient._values.text import short
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
 from adclient.models import JSON, Result

@@ -15,8 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adclient._display import notebook
-from adclient._display.notebook import ROWS, Change, Row, in_full, short
+from adclient._display.notebook import ROWS, Change, Row
 from adclient._values.json_values import JSON
+from adclient._values.text import digest, in_full, pair_in_full, part_of, short
 
 if TYPE_CHECKING:
     from adclient.models import Diff
@@ -58,7 +59,7 @@ class Difference(NamedTuple):
     @property
     def row(self) -> Change:
         """What every review shows of the leaf; its values are never cut."""
-        return Change(self.path, *notebook.pair_in_full(self.before, self.after), _remark(self))
+        return Change(self.path, *pair_in_full(self.before, self.after), _remark(self))
 
     def __str__(self) -> str:
         row, subject = self.row, self.subject and f" ({short(self.subject)})"
@@ -71,7 +72,7 @@ def differences_of(diff: "Diff") -> Iterator[Difference]:
     # An object or list instead of null was created, and null instead of one removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
-    path = notebook.part_of(in_full(diff.field), 0, _LONGEST_PATH)
+    path = part_of(in_full(diff.field), 0, _LONGEST_PATH)
     return _leaves(Difference(path, "", old, new, diff.field))
 
 
@@ -126,7 +127,7 @@ def rows(diff: "Diff", *, most: int = ROWS, currency: str = "") -> tuple[list[Ro
 def _hidden(changes: Sequence[Difference], most: int = ROWS) -> list[str]:
     """A note on the changes that are not shown, which tells them from others, if there are any."""
     notes = notebook.more(len(changes), "changes", most)
-    return [f"{note} ({notebook.digest(', '.join(map(str, changes)))})" for note in notes]
+    return [f"{note} ({digest(', '.join(map(str, changes)))})" for note in notes]
 
 
 def _remark(change: Difference) -> str:
@@ -244,7 +245,7 @@ def _inside(change: Difference, key_of: _KeyOf) -> Iterator[Difference]:
 
 def _path(around: Difference, step: str) -> str:
     path = f"{around.path}{step}".removeprefix(".")  # what a call sets has no name around it
-    return notebook.part_of(path, len(path), _LONGEST_PATH)
+    return part_of(path, len(path), _LONGEST_PATH)
 
 
 def _elements(

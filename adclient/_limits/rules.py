@@ -16,8 +16,8 @@ from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded, pieces_of
 from adclient._display.diffs import exact
-from adclient._display.notebook import NOTE, short, short_end
 from adclient._values.json_values import JSON
+from adclient._values.text import NOTE, short, short_end
 from adclient.errors import InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.models import Diff, Result

@@ -11,11 +11,11 @@ from cattrs.errors import ForbiddenExtraKeysError
 
 from adclient._core.operations import READS
 from adclient._core.typed import first_error, strict_converter
-from adclient._display.notebook import short
 from adclient._http.network import checked_proxy
 from adclient._service.model import AuthShape, Service
 from adclient._values import toml
 from adclient._values.json_values import is_object
+from adclient._values.text import short
 from adclient.conventions import (
     Continuation,
     Conventions,

@@ -122,7 +122,7 @@ def walks(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except RecursionError:
             pass  # raised below, without this error and its thousand frames as a context
-        from adclient._display.notebook import short  # deferred: they import this module
+        from adclient._values.text import short  # deferred: it imports this module
         from adclient.errors import UnexpectedResponse
 
         what = f"{type(args[0]).__name__} {short(getattr(args[0], 'id', ''))}".strip()

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
-from adclient._display.notebook import NOTE, short
 from adclient._values.json_values import is_array, is_object
+from adclient._values.text import NOTE, short
 from adclient.errors import ConfigurationError
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -11,6 +11,7 @@ import attrs
 from adclient._display import diffs, notebook
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied
+from adclient._values.text import short
 from adclient._values.to_json import ToJSON
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
@@ -102,7 +103,7 @@ class Entry(ToJSON, notebook.HTMLRepr):
     def __repr__(self) -> str:
         what = self.draft_id or self.reason
         parts = [self.operation, self.account_id, self.state, *([what] if what else [])]
-        return f"<Entry {', '.join(map(notebook.short, parts))}>"
+        return f"<Entry {', '.join(map(short, parts))}>"
 
     def _repr_html_(self) -> str:
         fields = self.to_dict()

@@ -16,10 +16,10 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
-from adclient._display.notebook import in_full, short
 from adclient._display.signatures import public_in
 from adclient._limits import rules
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
+from adclient._values.text import in_full, short
 from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest

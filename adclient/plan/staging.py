@@ -10,13 +10,13 @@ import attrs
 
 from adclient._core.redact import LINE, one_line
 from adclient._display.diffs import MISSING
-from adclient._display.notebook import pair_in_full, short
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._limits.guard import AlreadyReserved, Guard
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
 from adclient._values.json_values import differ
+from adclient._values.text import pair_in_full, short
 from adclient.errors import (
     AdClientError,
     ConfigurationError,

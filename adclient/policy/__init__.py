@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 import attrs
 
 from adclient._display import notebook
-from adclient._display.notebook import short
 from adclient._values.json_values import is_object
+from adclient._values.text import NOTE, short
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.options import check_count, check_type
 from adclient.policy.values import (
@@ -224,7 +224,7 @@ class Policy(notebook.HTMLRepr):
     def _repr_html_(self) -> str:
         rules = list(self._rules().items())
         state = "" if rules else "without rules"
-        return notebook.card("Policy", rules, state=state, limit=notebook.NOTE)
+        return notebook.card("Policy", rules, state=state, limit=NOTE)
 
 
 # A class can name itself only in quotes, which a signature would show.

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from adclient._core.operations import OPERATIONS
-from adclient._display.notebook import short
 from adclient._values.arguments import as_number, as_tuple
 from adclient._values.json_values import is_array, is_object
+from adclient._values.text import short
 from adclient.errors import ConfigurationError
 
 LONGEST_KEY = 1000

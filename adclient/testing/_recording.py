@@ -11,7 +11,7 @@ from adclient._core.operations import Operation
 from adclient._core.redact import one_line
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
-from adclient._display.notebook import short
+from adclient._values.text import short
 from adclient.models import JSON, Result
 
 _MAX_REQUESTS = 20

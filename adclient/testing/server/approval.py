@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from adclient._display import diffs
-from adclient._display.notebook import NOTE, WHOLE, short
+from adclient._values.text import NOTE, WHOLE, short
 from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import DraftStatus, FakeDraft, is_armed_by
 from adclient.testing._service import FakeAdService

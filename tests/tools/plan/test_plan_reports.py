@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from plans import Team, budget, plan_of
 
 from adclient import Diff, Plan, PlanReport, Policy
-from adclient._display.notebook import short
+from adclient._values.text import short
 from adclient.plan import ChangeReport, Interrupted
 from adclient.plan.money import sums_of
 from adclient.plan.report import markdown_of
