@@ -37,22 +37,19 @@ class AsyncConnectionPool(BasePool[AsyncBackend, httpcore.AsyncConnectionInterfa
 
     async def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        patched = None
+        attempt, send_over = Attempt(request, deadline), self._send_over
         if is_async_patched():
             from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
 
-            patched = HTTPXAttempt(request, deadline)
-        attempt = patched or Attempt(request, deadline)
+            attempt = HTTPXAttempt(request, deadline)
+            send_over = attempt.async_send_over
         try:
             with anyio.move_on_after(attempt.time_left):
                 idle = self._idle()
                 connection = self._checkout(idle) or self._new_connection()
                 connection.backend.deadline = deadline
                 try:
-                    if patched is None:
-                        await self._send_over(connection, attempt)
-                    else:
-                        await patched.async_send_over(connection.http)
+                    await send_over(connection, attempt)
                 except BaseException:  # a cancellation leaves a request or response unfinished
                     connection.backend.close()
                     raise
@@ -85,7 +82,7 @@ class AsyncConnectionPool(BasePool[AsyncBackend, httpcore.AsyncConnectionInterfa
         )
         return Connection(backend, pool.create_connection(self._origin))
 
-    async def _send_over(self, connection: _Connection, attempt: Attempt) -> None:
+    async def _send_over(self, connection: _Connection, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""
         response = await connection.http.handle_async_request(self._request(attempt))
         body: Any = response.stream

@@ -192,20 +192,17 @@ class ConnectionPool(BasePool[Backend, httpcore.ConnectionInterface]):
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        patched = None
+        attempt, send_over = Attempt(request, deadline), self._send_over
         if is_patched():
             from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
 
-            patched = HTTPXAttempt(request, deadline)
-        attempt = patched or Attempt(request, deadline)
+            attempt = HTTPXAttempt(request, deadline)
+            send_over = attempt.send_over
         try:
             connection = self._checkout(self._idle) or self._new_connection()
             connection.backend.deadline = deadline
             try:
-                if patched is None:
-                    self._send_over(connection.http, attempt)
-                else:
-                    patched.send_over(connection.http)
+                send_over(connection.http, attempt)
             except BaseException:  # even an interrupt leaves a request or response unfinished
                 connection.backend.close()
                 raise
@@ -226,7 +223,7 @@ class ConnectionPool(BasePool[Backend, httpcore.ConnectionInterface]):
         )
         return Connection(backend, pool.create_connection(self._origin))
 
-    def _send_over(self, connection: httpcore.ConnectionInterface, attempt: Attempt) -> None:
+    def _send_over(self, connection: httpcore.ConnectionInterface, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""
         response = connection.handle_request(self._request(attempt))
         body: Any = response.stream

@@ -7,6 +7,7 @@ connection is kept for the next request, which matters where a monitor patches h
 """
 
 import ssl
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -16,7 +17,8 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.httpcore_alias import httpcore
 from adclient._http.library import HTTPLibrary, LibraryAttempt
-from adclient._http.pool import CORE_FAULTS, outcome_of
+from adclient._http.pool import CORE_FAULTS, Connection, outcome_of
+from adclient._http.send import Attempt
 
 # A transport requires a context, and loading certificates for one is slow. This one trusts no
 # certificate and is never used: the connection has its own.
@@ -25,6 +27,8 @@ _UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 # Like httpx's own requests, these have a body that can be read sync and async: tools use either.
 _HTTPX = HTTPLibrary(httpx)
 _HTTPX.sync_stream = _HTTPX.async_stream = cast(Any, _HTTPX.both_streams)
+
+_AsyncConnection = Connection[Any, httpcore.AsyncConnectionInterface]
 
 
 class HTTPXAttempt(LibraryAttempt):
@@ -45,27 +49,20 @@ class HTTPXAttempt(LibraryAttempt):
             self.body_consumed = False  # a tool has read it before there was a connection
         return outcome_of(self, below)
 
-    def send_over(self, connection: httpcore.ConnectionInterface) -> None:
+    def send_over(self, connection: httpcore.ConnectionInterface, _: Attempt, /) -> None:
         """Send the request over a connection, and read its response."""
-        transport = httpx.HTTPTransport(verify=_UNUSED)
-        _put_below(transport, connection)
-        client = httpx.Client(transport=transport, trust_env=False)
-        # As a stream, because only our own reading bounds the body in time and size.
-        self.send_through(partial(client.send, stream=True, follow_redirects=False))
+        self.send_through(_through(httpx.Client, httpx.HTTPTransport, connection))
 
-    async def async_send_over(self, connection: httpcore.AsyncConnectionInterface) -> None:
+    async def async_send_over(self, connection: _AsyncConnection, _: Attempt, /) -> None:
         """The same over an async connection."""
         from adclient._http.async_library import ShieldedSend  # deferred: it loads anyio
 
-        transport = httpx.AsyncHTTPTransport(verify=_UNUSED)
-        _put_below(transport, connection)
-        client = httpx.AsyncClient(transport=transport, trust_env=False)
-        send = partial(client.send, stream=True, follow_redirects=False)
+        send = _through(httpx.AsyncClient, httpx.AsyncHTTPTransport, connection.http)
         await ShieldedSend(send, self).perform()
 
 
-def _put_below(transport: object, connection: object) -> None:
-    """Have the pool of a transport of httpx use one of our connections.
+def _through(client: Any, transport: Any, connection: object) -> Callable[[httpx.Request], Any]:
+    """What sends through a client and a transport of httpx, with one of our connections below.
 
     httpx takes neither a pool nor the network backend in which our deadlines live, so a method of
     the pool that the transport has made is replaced.
@@ -74,4 +71,8 @@ def _put_below(transport: object, connection: object) -> None:
     def create_connection(_: object) -> object:
         return connection
 
-    cast(Any, transport)._pool.create_connection = create_connection
+    below = transport(verify=_UNUSED)
+    below._pool.create_connection = create_connection
+    # As a stream, because only our own reading bounds the body in time and size.
+    send = client(transport=below, trust_env=False).send
+    return partial(send, stream=True, follow_redirects=False)
