@@ -26,45 +26,33 @@ FAKE_HOST = "fake.adclient.test"
 ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
 
-_by_address: list[tuple[tuple[object, ...], UniversalTransport]] = []
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-@contextmanager
-def _at_address(base_url: str, transport: UniversalTransport) -> Generator[None, None, None]:
-    """Connect clients that are made in this block with an address to this transport."""
-    entry = _address(base_url), transport
-    _by_address.append(entry)
-    try:
-        yield
-    finally:
-        _by_address.remove(entry)
+# The transports of the blocks in which the environment is that of a fake.
+_by_address: dict[object, UniversalTransport] = {}
 
 
 def _find(base_url: str) -> UniversalTransport | None:
-    """The transport at an address, the innermost of several; None if there is none."""
-    wanted = _address(base_url)
-    is_fake = FAKE_HOST in wanted
-    for address, transport in reversed(_by_address):
-        if address == wanted or (is_fake and FAKE_HOST in address):
-            return transport
-    if is_fake:
+    """The transport at an address; None if there is none."""
+    address = _address(base_url)
+    found = _by_address.get(address)
+    if found is None and address == FAKE_HOST:
         raise ConfigurationError(
             f"base_url: {FAKE_HOST} is the fake of adclient.testing, which has no real address; "
             "use fake.client(), transport=fake.transport or `with fake.as_environment():`",
             argument="base_url",
         )
-    return None
+    return found
 
 
 finders.append(_find)
 
 
-def _address(base_url: str) -> tuple[object, ...]:
-    """The parts of an address, equal for all spellings of it."""
+def _address(base_url: str) -> object:
+    """What is equal for all spellings of an address, and for all addresses of fakes."""
     parts = urlsplit(base_url)
     port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
+    is_fake = parts.hostname == FAKE_HOST
+    return FAKE_HOST if is_fake else (parts.scheme, parts.hostname, port, parts.path.rstrip("/"))
 
 
 class Endpoint:
@@ -182,12 +170,10 @@ class Endpoint:
             variables[ENV_SERVICE] = str(self._file)
             if service.auth is not None and service.auth.env is not None:
                 variables[service.auth.env] = token
-        with (
-            patch.dict(os.environ, variables),
-            _at_address(self.base_url, self._transport),
-            # That of the file; a fake that is like none has only one address.
-            _at_address(service.url.rstrip("/") or self.base_url, self._transport),
-        ):
+        # That of the file as well; a fake that is like none has only one address.
+        addresses = map(_address, (self.base_url, service.url or self.base_url))
+        found = dict.fromkeys(addresses, self._transport)
+        with patch.dict(os.environ, variables), patch.dict(_by_address, found):
             yield self
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
