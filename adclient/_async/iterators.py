@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import attrs
 
 from adclient._core.paging import SeenPages
-from adclient._display.notebook import PublicDir, short
+from adclient._display.notebook import PublicDir
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._values.by_field import ByField, joined
+from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
 from adclient.options import check_count, check_type

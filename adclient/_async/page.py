@@ -11,12 +11,12 @@ from adclient._core.call import Call
 from adclient._core.operations import PageBody
 from adclient._core.paging import following
 from adclient._display import notebook
-from adclient._display.notebook import short
 from adclient._display.signatures import hide, public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.items import as_objects
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
+from adclient._values.text import short
 from adclient._values.to_json import ToJSON
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result

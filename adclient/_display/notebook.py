@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from adclient._values.text import NOTE, SHORT, WHOLE, short as short, short_end
+from adclient._values.text import NOTE, SHORT, WHOLE, short, short_end
 
 ROWS = 20
 COLUMNS = 16

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 import attrs
 import pyarrow
 
-from adclient._display.notebook import short
 from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
 from adclient._tables.records import json_text
 from adclient._values.json_values import AttrsInstance, declared_fields, has_fields
+from adclient._values.text import short
 
 Prepare = Callable[[Any], object]
 Classes = tuple[type, ...] | None

@@ -8,9 +8,9 @@ from typing import cast
 
 from adclient import models
 from adclient._core import jsontext
-from adclient._display import notebook
 from adclient._values.items import as_json
 from adclient._values.json_values import as_mapping, walks
+from adclient._values.text import short
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -89,4 +89,4 @@ def json_text(value: object) -> str:
     try:
         return jsontext.dumps(as_json(value), "value", errors="backslashreplace")
     except jsontext.JSONError:
-        return notebook.short(value)
+        return short(value)

@@ -6,13 +6,13 @@ from typing import cast
 
 import pyarrow
 
-from adclient._display.notebook import short
 from adclient._tables.arrays import Array, arrow_array
 from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
 from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
 from adclient._values.by_field import ByField
 from adclient._values.items import as_json
+from adclient._values.text import short
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
