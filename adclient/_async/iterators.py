@@ -7,6 +7,7 @@ and nothing is lost.
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import attrs
@@ -147,7 +148,8 @@ def _ids(page: "AsyncPage[T]") -> tuple[JSON, ...]:
     items = page.data.__by_field__() if page.next is not None else ()
     if isinstance(items, ByField):
         return tuple(items.columns["id"]) if issubclass(items.cls, Item) else ()
-    return tuple(item.id for item in items if isinstance(item, Item))
+    are_items = all(issubclass(cls, Item) for cls in set(map(type, items)))
+    return tuple(map(attrgetter("id"), items)) if are_items else ()
 
 
 @public_in("adclient")

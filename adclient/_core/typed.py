@@ -7,7 +7,6 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, partial, reduce
-from itertools import repeat
 from operator import attrgetter
 from types import GenericAlias, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -115,7 +114,7 @@ def _read_columns(items: Sequence[Item], cls: type, readers: Readers) -> Columns
     columns: dict[str, Sequence[object]] = {}
     for field, read in readers:
         name = field.metadata.get("name", field.name)
-        values = [*map(dict.get, rows, repeat(name), repeat(_MISSING))]
+        values: list[Any] = [row.get(name, _MISSING) for row in rows]
         if name in _NAMED:  # a null that was received is in the row
             named = zip(map(attrgetter(name), items), values, strict=True)
             values = [value if text is None else text for text, value in named]

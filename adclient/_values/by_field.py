@@ -18,11 +18,11 @@ class ByField(Sequence[T]):
     the items, which may change.
     """
 
-    __slots__ = ("_made", "cls", "columns")
+    __slots__ = ("cls", "columns", "made")
 
     def __init__(self, cls: type[T], columns: Columns) -> None:
         self.cls, self.columns = cls, columns
-        self._made: list[tuple[T, ...]] = []
+        self.made: list[tuple[T, ...]] = []
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -31,30 +31,30 @@ class ByField(Sequence[T]):
         return iter(self.items())
 
     def __getitem__(self, index: Any, /) -> Any:
-        return self.items()[index]
+        return cast(Any, self.items())[index]
 
     def __reduce__(self) -> tuple[type, tuple[object]]:
         return tuple, (self.items(),)  # a pickle must not depend on how items are kept
 
     def items(self) -> tuple[T, ...]:
         """All of them, the same ones each time."""
-        if not self._made:
+        if not self.made:
             fields = attrs.fields_dict(cast(Any, self.cls))
             names: list[Any] = [fields[name].alias for name in self.columns]
             rows = zip(*self.columns.values(), strict=True)
             made = tuple(self.cls(**dict(zip(names, row, strict=True))) for row in rows)
             # If another thread does the same, both get the items that were appended first.
-            self._made.append(made)
-        return self._made[0]
+            self.made.append(made)
+        return self.made[0]
 
     def column(self, name: str) -> Sequence[Any] | None:
         """The values of a field; None if the items have been made, or have no such field."""
-        return None if self._made else self.columns.get(name)
+        return None if self.made else self.columns.get(name)
 
 
 def joined(parts: Sequence[Sequence[T]]) -> Sequence[T]:
     """The items of all parts, by field if all of them are."""
-    ours = [part for part in parts if isinstance(part, ByField) and not part._made]
+    ours = [part for part in parts if isinstance(part, ByField) and not part.made]
     if len(ours) < len(parts) or len({part.cls for part in ours}) != 1:
         return tuple(chain.from_iterable(parts))
     names = ours[0].columns
