@@ -95,6 +95,7 @@ def _readers(cls: Any, made: cattrs.Converter) -> Readers | None:
     is_plain = (
         file.startswith("<attrs generated ")
         and (type(cls), cls.__new__) == (type, object.__new__)
+        and cls.__setattr__ in (object.__setattr__, Item.__setattr__)
         and not any(hasattr(cls, f"__attrs_{when}_init__") for when in ("pre", "post"))
         and all(f.init and not f.converter and not f.validator for f in fields)
         and not any(getattr(f.default, "takes_self", False) for f in fields)

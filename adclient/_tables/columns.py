@@ -110,13 +110,13 @@ def _fits(cls: type, classes: Classes) -> bool:
 
 @lru_cache
 def has_types(cls: type) -> bool:
-    """Check for a class with fields, each of a type that says what its values are."""
+    """Check for a class with fields, each of a type that says what its values are.
+
+    A `NameError` if a name is not defined, which it may be later.
+    """
     if not has_fields(cls):
         return False
-    try:
-        annotations = get_type_hints(cls)
-    except NameError:  # such as of an import for type checkers alone
-        return False
+    annotations = get_type_hints(cls)
     types = [annotations.get(field.name, field.type) for field in declared_fields(cls)]
     return not any(each is None or isinstance(each, TypeVar) for each in types)
 

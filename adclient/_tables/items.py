@@ -91,7 +91,8 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
 
     @property
     def _items(self) -> tuple[T_co, ...]:
-        return tuple(self._kept)
+        kept = self._kept
+        return kept.items() if isinstance(kept, ByField) else tuple(kept)
 
     def __by_field__(self) -> Sequence[T_co]:
         """The items, by field if they are kept so."""

@@ -1,6 +1,7 @@
 """The Arrow table of items: of the class that declares their fields, else of their values."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import cast
 
@@ -52,7 +53,9 @@ def _declared_class(items: Sequence[object], cls: type | None) -> type | None:
     """The class that determines the table; None if the service, or several classes, do."""
     classes = set(map(type, items)) if cls is None else {cls}
     only = classes.pop() if len(classes) == 1 else Item
-    return only if only not in OURS and has_types(only) else None
+    with suppress(NameError):  # such as of an import for type checkers alone
+        return only if only not in OURS and has_types(only) else None
+    return None
 
 
 def _declared_table(items: Sequence[object], cls: type) -> pyarrow.Table:

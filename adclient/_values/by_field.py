@@ -54,6 +54,8 @@ class ByField(Sequence[T]):
 
 def joined(parts: Sequence[Sequence[T]]) -> Sequence[T]:
     """The items of all parts, by field if all of them are."""
+    if len(parts) == 1:
+        return parts[0]
     ours = [part for part in parts if isinstance(part, ByField) and not part.made]
     if len(ours) < len(parts) or len({part.cls for part in ours}) != 1:
         return tuple(chain.from_iterable(parts))

@@ -38,7 +38,7 @@ def seconds_left() -> float:
 class LedgerDatabase(ABC):
     """A database with a ledger in it.
 
-    Each use has a connection of its own. Open clients keep one open between uses.
+    A use takes the connection that is kept open for clients, or opens one of its own.
     """
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
@@ -181,7 +181,7 @@ class LedgerDatabase(ABC):
 
     @contextmanager
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
-        """Use a connection of its own in this block; what writes is one transaction."""
+        """Use a connection alone in this block; what writes is one transaction."""
         with self._errors_explained():
             connection, now = self._begun(mode)
             with self._connections.using(connection):

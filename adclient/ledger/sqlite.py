@@ -144,15 +144,13 @@ class SQLiteLedger(SQLLedger):
                 "this process was forked while a thread of its parent used a ledger; start "
                 "processes with `forkserver` or `spawn`"
             )
-        if self._file is not None:
-            file = self._path.stat()
-            # A file that has replaced the first one, or is shorter, does not contain its drafts.
-            if not os.path.samestat(file, self._file) or file.st_size < self._file.st_size:
-                raise self._error("it was replaced by another file while it was in use")
+        # Another thread may note a later state of the file meanwhile.
+        if (known := self._file) is not None:
+            file = self._still(known)
             # Somebody else has changed it: a kept connection may have read what is gone.
-            if file.st_mtime_ns != self._file.st_mtime_ns or not self._wal.exists():
+            if file.st_mtime_ns != known.st_mtime_ns or not self._wal.exists():
                 self._connections.close()
-                self._file = self._path.stat()
+                self._file = self._still(known)
         elif not self._path.exists():
             if mode != "create":
                 raise self._error(MISSING)
@@ -165,6 +163,14 @@ class SQLiteLedger(SQLLedger):
             if 0 < self._path.stat().st_size < SMALLEST_PAGE:
                 raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
         return super()._begun(mode)
+
+    def _still(self, known: os.stat_result) -> os.stat_result:
+        """The state of the file, which must be the one that is known, and not shorter."""
+        file = self._path.stat()
+        # Another file does not contain the drafts of the first one.
+        if not os.path.samestat(file, known) or file.st_size < known.st_size:
+            raise self._error("it was replaced by another file while it was in use")
+        return file
 
     def _connect(self, mode: Mode) -> DatabaseConnection:
         uri = self._path.as_uri()

@@ -67,10 +67,10 @@ class Mutable:
 def test_typed_items_are_the_same_at_each_look_and_share_no_value(cls) -> None:
     page = page_of(a_page("a", labels=["spring"]))
     typed = page.typed(cls)
-    data = typed.data
+    data, found = typed.data, typed.collect()
     data[0].labels.append("new")
-    assert [*data] == [*reversed(data)] == [data[0]] == [*typed.collect()]
-    assert typed.collect()[0] is data[0]
+    assert [*data] == [*reversed(data)] == [data[0]] == [*found]
+    assert found[0] is data[0] is typed.collect()[0]
     assert data.to_records()[0]["labels"] == ["spring", "new"]
     assert page.data[0].extra == {"labels": ["spring"]}
     assert b"by_field" not in pickle.dumps(page.typed(Mutable).data)
@@ -109,6 +109,9 @@ WITH_CODE = [
     with_code(__new__=lambda cls, **_: object.__new__(run(cls))),
     with_code(metaclass=type("Meta", (type,), {"__call__": run})),
     decorated(with_code()),
+    attrs.define(kw_only=True)(
+        type("OwnSetattr", (), {"labels": attrs.field(), "__setattr__": run})
+    ),
 ]
 
 

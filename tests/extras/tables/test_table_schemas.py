@@ -204,9 +204,11 @@ class Late:
     x: int | None = attrs.field(init=False)
 
 
-def test_class_whose_fields_lack_a_type_does_not_determine_its_table() -> None:
+def test_class_whose_fields_lack_a_type_does_not_determine_its_table(monkeypatch) -> None:
     untyped = attrs.make_class("Untyped", {"id": attrs.field(), "n": attrs.field(default=1)})
     for item in (untyped("a"), Unresolved("a")):
         assert Items([item]).to_arrow().to_pylist()[0]["id"] == "a"
+    monkeypatch.setitem(globals(), "IPv4Address", str)  # defined later, as in a notebook
+    assert Items([Unresolved("a")]).schema.field("host").type == pyarrow.string()
     assert Items([], cls=class_of(str)).schema.field("x").type == pyarrow.string()
     assert Items([Late("a")]).to_arrow()["x"].to_pylist() == [None]  # it was never set
