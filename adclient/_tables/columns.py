@@ -114,11 +114,9 @@ def has_types(cls: type) -> bool:
 
     A `NameError` if a name is not defined, which it may be later.
     """
-    if not has_fields(cls):
-        return False
-    annotations = get_type_hints(cls)
-    types = [annotations.get(field.name, field.type) for field in declared_fields(cls)]
-    return not any(each is None or isinstance(each, TypeVar) for each in types)
+    annotations, fields = get_type_hints(cls), declared_fields(cls) if has_fields(cls) else ()
+    types = [annotations.get(field.name, field.type) for field in fields]
+    return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
 def columns_of(cls: type[AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:

@@ -185,7 +185,6 @@ def test_lenient_without_a_zone_leaves_times_without_one():
 class Renamed:
     cost: int = attrs.field(metadata={"name": "metrics.cost_micros"})
     tag: str = attrs.field(default="none", metadata={"name": "labelText"})
-    title: str = attrs.field(default=attrs.Factory(lambda self: f"<{self.tag}>", takes_self=True))
 
 
 @dataclasses.dataclass

@@ -58,7 +58,9 @@ async def test_page_iterates_over_all_items_and_pages(client_kind) -> None:
 @sync_and_async
 async def test_iteration_after_errors_returns_every_item_once(client_kind) -> None:
     faults = [httpx.Response(500, json={"error": "down"}) for _ in range(3)]
-    service = Service(a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("e"))
+    service = Service(
+        a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("", "c3"), a_page("e")
+    )
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
         iterator, found = walk(await wait(listed(client))), []
         for _ in faults:

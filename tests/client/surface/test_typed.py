@@ -40,13 +40,14 @@ class Row:
 @sync_and_async
 async def test_typed_page_types_all_later_pages(client_kind) -> None:
     first, second = a_page("a", "c1", objective="X"), a_page("b", objective="Y")
-    service = Service(first, second, second, second)
+    service = Service(first, *[second] * 3, first, second)
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(MyCampaign)
         assert (page.next, page.data[0].objective) == ("c1", "X")
         pages = await everything(page.pages())
         found = await wait(page.collect(limit=2))
         again = await everything(page.typed(Row))
+        assert await wait((await wait(listed(client))).typed(Row).collect()) == again
     assert [item for each in pages for item in each.data] == [*found]
     assert [(type(item), item.objective) for item in found] == [(MyCampaign, x) for x in "XY"]
     assert again == [Row("campaign_a", "X"), Row("campaign_b", "Y")]
