@@ -15,7 +15,7 @@ import pyarrow
 
 from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
 from adclient._tables.records import json_text
-from adclient._values.json_values import AttrsInstance, declared_fields, has_fields
+from adclient._values.json_values import declared_fields, has_fields
 from adclient._values.text import short
 
 Prepare = Callable[[Any], object]
@@ -119,7 +119,7 @@ def has_types(cls: type) -> bool:
     return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
-def columns_of(cls: type[AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:
+def columns_of(cls: type, inside: tuple[type, ...] = ()) -> dict[str, Column]:
     """The columns of a class, by field."""
     annotations = get_type_hints(cls)
     return {
