@@ -155,13 +155,13 @@ class LedgerError(AdClientError):
 class TransportError(AdClientError):
     """The service sent no complete response."""
 
-    __advice__ = "Call again"
+    __advice__: str | None = "Call again"
 
 
 class ConnectionFailed(TransportError, ConnectionError):
     """The service was not reached: nothing was sent, so the call is safe to repeat."""
 
-    __advice__ = "Nothing was sent; check base_url and the network"
+    __advice__: str | None = "Nothing was sent; check base_url and the network"
 
 
 class ConnectionLost(TransportError, ConnectionError):
@@ -171,7 +171,7 @@ class ConnectionLost(TransportError, ConnectionError):
 class CallTimeout(TransportError, TimeoutError):
     """The call, retries included, or its last attempt took longer than its timeout."""
 
-    __advice__ = "Call again, or allow a longer timeout"
+    __advice__: str | None = "Call again, or allow a longer timeout"
 
 
 class APIError(AdClientError):
@@ -188,19 +188,19 @@ class BadRequest(APIError):
 class Unauthenticated(APIError):
     """401: the credentials are missing or invalid."""
 
-    __advice__ = "Check token= or auth="
+    __advice__: str | None = "Check token= or auth="
 
 
 class PermissionDenied(APIError):
     """403: the credentials do not allow this."""
 
-    __advice__ = "Check what the credentials and the account allow"
+    __advice__: str | None = "Check what the credentials and the account allow"
 
 
 class NotFound(APIError):
     """404: the account or entity does not exist, or the path is wrong."""
 
-    __advice__ = "Check the ids, and base_url"
+    __advice__: str | None = "Check the ids, and base_url"
 
 
 class Conflict(APIError):
@@ -228,19 +228,19 @@ class RateLimited(APIError):
         20.0
     """
 
-    __advice__ = "Call again later"
+    __advice__: str | None = "Call again later"
 
 
 class ServerError(APIError):
     """5xx: the service failed."""
 
-    __advice__ = "Call again later"
+    __advice__: str | None = "Call again later"
 
 
 class UnexpectedResponse(AdClientError):
     """A success status with a body of another shape than documented; `body` is its beginning."""
 
-    __advice__ = "The error's body holds what was received"
+    __advice__: str | None = "The error's body holds what was received"
 
 
 class PaginationError(AdClientError):
@@ -265,7 +265,7 @@ class OutcomeUnknown(AdClientError):
     """
 
     outcome_unknown = True
-    __advice__ = (
+    __advice__: str | None = (
         "A draft may have been staged: look for it in the approval dashboard before calling again"
     )
 
