@@ -58,13 +58,14 @@ def read_items(
         if has_fields(base) and not is_decorated and base.__module__ != Item.__module__:
             raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     try:
-        made = strict_converter if convert is None else _converter(convert)
-        read = made.get_structure_hook(cls)
+        converter = strict_converter if convert is None else _converter(convert)
+        read = converter.get_structure_hook(cls)
     except Exception as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
     are_received = {each.__module__ for each in set(map(type, items))} == {Item.__module__}
-    if are_received and (readers := _readers(cast(Any, cls), made)) is not None:
-        with suppress(Exception):  # of any item; below, it is that of the first one
+    if are_received and (readers := _readers(cast(Any, cls), converter)) is not None:
+        # An error here is that of any item. Read one by one, below, the first item is named.
+        with suppress(Exception):
             return ByField(cls, _read_columns(cast("Sequence[Item]", items), cls, readers))
     found: list[A] = []
     for index, item in enumerate(as_objects(items)):
@@ -88,7 +89,7 @@ Readers = Sequence[tuple[Any, Hook]]  # each field, and what reads a list of its
 
 
 @lru_cache
-def _readers(cls: Any, made: cattrs.Converter) -> Readers | None:
+def _readers(cls: Any, converter: cattrs.Converter) -> Readers | None:
     """How the fields of a class are read; None if other code than that of attrs makes its items."""
     fields = attrs.fields(cls) if attrs.has(cls) else ()
     file = getattr(getattr(cls.__init__, "__code__", None), "co_filename", "")
@@ -104,7 +105,8 @@ def _readers(cls: Any, made: cattrs.Converter) -> Readers | None:
         return None
     if issubclass(cls, Item):
         fields = [field for field in fields if field.name != "extra"]
-    return [(f, made.get_structure_hook(cast(type, GenericAlias(list, f.type)))) for f in fields]
+    lists = [cast(type, GenericAlias(list, field.type)) for field in fields]
+    return list(zip(fields, map(converter.get_structure_hook, lists), strict=True))
 
 
 _NAMED = attrs.fields_dict(Item).keys() - {"extra"}

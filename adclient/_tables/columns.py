@@ -114,7 +114,8 @@ def has_types(cls: type) -> bool:
 
     A `NameError` if a name is not defined, which it may be later.
     """
-    annotations, fields = get_type_hints(cls), declared_fields(cls) if has_fields(cls) else ()
+    fields = declared_fields(cls) if has_fields(cls) else ()
+    annotations = get_type_hints(cls) if fields else {}
     types = [annotations.get(field.name, field.type) for field in fields]
     return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
 

@@ -85,6 +85,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             cls = items._cls if cls is None else cls
             account_id = items._account_id if account_id is None else account_id
             items = items._kept
+        # By field until somebody looks at one, if `typed()` read them.
         self._kept: Sequence[T_co] = items if isinstance(items, ByField) else tuple(items)
         self._cls: type[T_co] | None = cls
         self._account_id: str | None = account_id
