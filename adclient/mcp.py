@@ -7,9 +7,10 @@ from secrets import compare_digest
 from typing import Any
 
 from adclient._agents import results
-from adclient._agents.tools import STAGED, actor_of, call_tool, guard_of, tools
+from adclient._agents.tools import STAGED, actor_of, call_tool, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
+from adclient._limits.guard import guard_of
 from adclient._values.text import short
 from adclient._version import __version__
 from adclient.errors import ConfigurationError

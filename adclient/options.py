@@ -351,6 +351,13 @@ def check_type(name: str, value: object, expected: type) -> None:
         )
 
 
+def check_methods(name: str, value: object, example: str, *methods: str) -> None:
+    """Refuse a value without these methods; None is allowed."""
+    if value is not None and not all(callable(getattr(value, each, None)) for each in methods):
+        problem = f"{name} must be a {name}, such as a {example}, not {type(value).__name__}"
+        raise ConfigurationError(problem, argument=name)
+
+
 def _is_visible(value: str) -> bool:
     """Check if a string consists of visible ASCII characters, at least one."""
     return value != "" and value.isascii() and value.isprintable() and " " not in value

@@ -18,11 +18,12 @@ from anyio import to_thread
 from adclient._agents import results as results
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._limits.guard import Guard
+from adclient._limits.guard import guard_of
 from adclient._limits.rules import arguments_of
 from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest
+from adclient.extend import parts_of
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Draft, Result
@@ -58,14 +59,9 @@ STAGED = "list_staged_drafts"
 _ABOUT_STAGED = "List the drafts that {} staged. Whether one was approved is not known here."
 
 
-# Private to callers, but not to this module.
-actor_of: "Callable[[object], str | None]" = attrgetter("_engine.options.actor")
-
-
-def guard_of(client: object) -> Guard:
-    """The policy and the ledger of a client, which may have neither."""
-    guard: Guard | None = attrgetter("_engine.guard")(client)
-    return guard or Guard(Policy(), None)
+def actor_of(client: "AdClient | AsyncAdClient") -> str | None:
+    """The actor of a client."""
+    return parts_of(client).options.actor
 
 
 def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[Object]:
@@ -162,7 +158,9 @@ def call_tool(
         return results.of_error(error)
 
 
-async def _call_async(client: object, name: str, arguments: object, writes: bool) -> Object:
+async def _call_async(
+    client: "AdClient | AsyncAdClient", name: str, arguments: object, writes: bool
+) -> Object:
     try:
         call, show = _prepared(client, name, arguments, writes)
         value = call()
@@ -172,7 +170,7 @@ async def _call_async(client: object, name: str, arguments: object, writes: bool
 
 
 def _prepared(
-    client: object, name: str, given: object, writes: bool
+    client: "AdClient | AsyncAdClient", name: str, given: object, writes: bool
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a tool, and what shows its result. The call itself checks the values."""
     operation, guard = _OPERATIONS.get(str(name)), guard_of(client)
@@ -221,7 +219,7 @@ def _prepared(
 
 
 def _prepared_read(
-    client: object, operation: Operation[Result], arguments: dict[str, Any]
+    client: "AdClient | AsyncAdClient", operation: Operation[Result], arguments: dict[str, Any]
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a read, or the kept page instead of it, and what shows the page."""
     method: Callable[..., Any] = attrgetter(operation.full_name)(client)
@@ -234,17 +232,17 @@ def _prepared_read(
         raise _refused(operation.full_name, "cursor", "must be the `next` of an earlier result")
     wanted, request = [str(each) for each in columns], validated(operation, arguments, start.cursor)
     key, view = (operation, request.encoded, repr(start.cursor)), (start.row, *wanted)
-    engine = attrgetter("_engine")(client)
-    now: float = engine.clock.wall_time()
+    parts = parts_of(client)
+    now = parts.clock.wall_time()
     known, at, kept, shown = _KEPT.get(client, (None, 0.0, None, set()))
     if known == key and 0 <= now - at <= _KEPT_FOR and view not in shown:
-        engine.check_open()
+        parts.check_open()
         shown.add(view)
         age = ceil(now - at)
         return lambda: kept, partial(results.of_page, start=start, wanted=wanted, age=age)
 
     def show_page(page: Any) -> Object:
-        if len(page.data) <= _KEPT_ITEMS and _has_one_caller(engine):
+        if len(page.data) <= _KEPT_ITEMS and parts_of(client).has_one_caller:
             _KEPT[client] = key, now, copy(page), {view}  # a copy has no client, which would stay
         return results.of_page(page, start, wanted)
 
@@ -259,15 +257,7 @@ def _as_text(value: object) -> object:
     return value
 
 
-def _has_one_caller(engine: Any) -> bool:
-    """Check that no function of the user's can give each call the credentials of another user."""
-    function = engine.credentials.auth or engine.credentials.token
-    is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
-    keeps_token = engine.tokens is not None and not engine.tokens._cache.is_plain
-    return (is_ours or keeps_token) and getattr(engine.sender, "client", None) is None
-
-
-def _ledger_to_list(client: object, writes: bool) -> SQLLedger | None:
+def _ledger_to_list(client: "AdClient | AsyncAdClient", writes: bool) -> SQLLedger | None:
     """The ledger whose drafts a tool lists; None if it is not offered."""
     guard = guard_of(client)
     is_offered = writes and guard.policy.accounts != ()

@@ -24,12 +24,13 @@ from adclient.transports import AsyncHTTPClient, AsyncTransport
 if TYPE_CHECKING:
     import ssl
 
-    from adclient import hooks as _hooks, ledger as _ledger, policy as _policy
+    from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._async.engine import AsyncEngine
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
-    _ledger = deferred("adclient.Ledger", "adclient.SharedGate")
+    _extend = deferred("adclient.extend.Gate")
+    _ledger = deferred("adclient.Ledger")
     _policy = deferred("adclient.Policy")
 
 
@@ -73,8 +74,8 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
         actor: The name of the person or program that makes the calls, for the ledger, such as `kim`
             or `budget-bot`. None for that of `ADCLIENT_ACTOR`.
-        gate: The rate limits that this client shares with others, in other processes as well; None
-            for a client that shares none.
+        gate: The rate limits that this client shares with others, such as a `SharedGate` for those
+            in other processes as well; None for a client that shares none.
         http_client: Your own `httpx.AsyncClient` or `httpx2.AsyncClient` to send with. Its `auth`
             and event hooks are used; its default headers, cookies and redirects are not. The client
             never closes it.
@@ -133,7 +134,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
         actor: str | None = None,
-        gate: _ledger.SharedGate | None = None,
+        gate: _extend.Gate | None = None,
         http_client: AsyncHTTPClient | None = None,
         transport: AsyncTransport | None = None,
         max_concurrency: int | None = None,
@@ -150,6 +151,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
+            from adclient._core.gate import MemoryGate
             from adclient._http.async_limiter import AsyncCapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
@@ -175,15 +177,13 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                 verify=verify,
                 has_sender=transport is not None or http_client is not None,
             )
-            guard = None
+            guard = at_close = None
             if policy is not None or ledger is not None:
                 from adclient._limits.guard import resolve_guard
 
                 guard = resolve_guard(policy, ledger)
-            if gate is not None:
-                from adclient.ledger.gate import SharedGate
-
-                settings.check_type("gate", gate, SharedGate)
+                at_close = None if ledger is None else guard.kept_open.close
+            settings.check_methods("gate", gate, "SharedGate", "ask", "pause")
             slots = settings.MAX_CONCURRENCY
             if max_concurrency is not None:
                 slots = settings.check_count("max_concurrency", max_concurrency, least=1)
@@ -201,8 +201,9 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                     clock=clock,
                     random=random,
                     tracer=_telemetry.tracer(),
+                    gate=MemoryGate(clock.now) if gate is None else gate,
                     guard=guard,
-                    shared_gate=gate,
+                    at_close=at_close,
                 )
             )
         except (ConfigurationError, TypeError) as refused:
@@ -300,7 +301,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                 hooks=hooks,
                 actor=actor,
             )
-            copy._use(self._engine.with_options(options))
+            copy._use(self._engine.with_parts(options=options))
         except ConfigurationError as refused:
             raise bare(refused) from None
         finally:
@@ -337,6 +338,10 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         from adclient._core.preview import call_of
 
         return self._engine.preview(call_of(method, args, kwargs))
+
+    @property
+    def __engine__(self) -> "AsyncEngine":  # for `adclient.extend`
+        return self._engine
 
     async def aclose(self) -> None:
         """Close the connections; later calls raise `ConfigurationError`.

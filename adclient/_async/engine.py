@@ -3,42 +3,43 @@
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable  # async only
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import attrs
 
+from adclient._async.gate_slot import AsyncGateSlot, none_in_time
 from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
-from adclient._core.events import Tracer, reporter_for
-from adclient._core.exchange import ACQUIRE, ASK, SEND, Exchange
+from adclient._core.events import Tracer, reporter_for, warn
+from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.gate import MemoryGate
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
-from adclient._core.retry import RateLimitGate, RetryQuota
+from adclient._core.retry import RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.send import AsyncSender
-from adclient._tasks.blocking import LONGEST_END, async_run_blocking
+from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
-from adclient.errors import AdClientError, ConfigurationError
+from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._async.tokens import AsyncTokenFetcher
-    from adclient._limits.guard import Guard
-    from adclient.ledger.entry import Entry
-    from adclient.ledger.gate import SharedGate, Ticket
+    from adclient.extend import CallGuard, Gate, Record
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
-# Not the thread of the ledger, which may be locked; what needs no slot has another one, so that
-# a call whose turn has come is not behind those that still ask for one.
-GATE_THREAD, TURNS_THREAD = "adclient-gate", "adclient-turns"
+_NO_WRITES = (
+    "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
+    "nothing was sent"
+)
 
 
 @attrs.define(eq=False, repr=False)
@@ -55,10 +56,10 @@ class AsyncEngine:
     clock: Clock
     random: Callable[[], float]
     tracer: Tracer | None
-    guard: "Guard | None" = None
-    gate: RateLimitGate = attrs.field(factory=RateLimitGate)
+    gate: "Gate"
+    guard: "CallGuard | None" = None
+    at_close: Callable[[], None] | None = None  # it may block
     quota: RetryQuota = attrs.field(factory=RetryQuota)
-    shared_gate: "SharedGate | None" = None
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "AsyncTokenFetcher | None" = None
@@ -97,39 +98,30 @@ class AsyncEngine:
         """Perform one call, and return its value or raise its error."""
         if call.operation.is_write and is_reading_accounts():
             # A loop that is left or fails early would lose the drafts of the other accounts.
-            problem = (
-                f"{call.operation.full_name}: over_accounts only reads; stage drafts in the loop"
-            )
-            raise ConfigurationError(
-                f"{problem} over its results, or with a plan; nothing was sent"
-            )
+            raise ConfigurationError(f"{call.operation.full_name}: {_NO_WRITES}")
         if self.clock.begin_call is not None:
             self.clock.begin_call()
-        guard = self.guard
-        entry = None if guard is None else guard.entry_for(call, self.options.actor)
+        record = None if self.guard is None else self.guard.admit(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
-        shared = self.shared_gate
-        ticket = None if shared is None else shared.__ticket__(call, self.options, self.clock.now)
         exchange = Exchange(
             call,
             self._requests.build(call),
             self.options,
-            self.gate if ticket is None else RateLimitGate(),  # the shared one has all pauses
             self.quota,
             now=self.clock.now,
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
             may_renew_token=self.tokens is not None,
-            has_shared_gate=ticket is not None,
             reporter=reporter,
         )
         slot = AsyncSlot(self.limiter)
-        place = slot if ticket is None else AsyncSlot(self.limiter.line(ticket.key))
+        if not isinstance(self.gate, MemoryGate):
+            slot = AsyncGateSlot(self.limiter, self.gate, exchange)
         try:
-            if guard is None or entry is None:
-                value = await self._perform(exchange, slot, ticket, place)
+            if record is None:
+                value = await self._perform(exchange, slot)
             else:
-                value = await self._perform_recorded(exchange, slot, ticket, place, guard, entry)
+                value = await self._perform_recorded(exchange, slot, record)
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
@@ -138,7 +130,8 @@ class AsyncEngine:
             try:
                 slot.release()
             finally:  # also after an interrupt in between
-                place.release()
+                if isinstance(slot, AsyncGateSlot):
+                    slot.place.release()
         if reporter is not None:
             reporter.end(None)
         return value
@@ -150,12 +143,12 @@ class AsyncEngine:
             try:
                 await self.sender.aclose()
             finally:  # also if that is cancelled
-                if self.guard is not None and self.guard.ledger is not None:
-                    await async_run_blocking(self.guard.kept_open.close, LONGEST_END)
+                if self.at_close is not None:
+                    await async_run_blocking(self.at_close, LONGEST_END, None)
 
-    def with_options(self, options: Options) -> "AsyncEngine":
-        """An engine with other options and the same connections."""
-        return attrs.evolve(self, options=options, owns_connections=False)
+    def with_parts(self, **parts: Any) -> "AsyncEngine":
+        """An engine with other parts, and the same connections and limits."""
+        return attrs.evolve(self, owns_connections=False, **parts)
 
     def preview(self, call: Call[Result]) -> str:
         """The request of a call as a command for `curl`."""
@@ -166,9 +159,22 @@ class AsyncEngine:
 
     @property
     def guarded(self) -> dict[str, str]:
-        """The policy, the ledger and the shared gate, for display."""
-        shown = {} if self.guard is None else self.guard.shown
-        return shown if self.shared_gate is None else {**shown, "gate": repr(self.shared_gate)}
+        """The policy, the ledger and the gate, for display."""
+        shown: dict[str, str] = getattr(self.guard, "shown", {})
+        if isinstance(self.gate, MemoryGate):
+            return shown
+        cls = type(self.gate)
+        # Only of our own is the `repr` safe.
+        is_ours = cls.__module__ == "adclient.ledger"
+        return {**shown, "gate": repr(self.gate) if is_ours else cls.__name__}
+
+    @property
+    def has_one_caller(self) -> bool:
+        """False if a function of the user's may give each call the credentials of another user."""
+        function = self.credentials.auth or self.credentials.token
+        is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
+        keeps_token = self.tokens is not None and self.tokens.keeps_token
+        return (is_ours or keeps_token) and getattr(self.sender, "client", None) is None
 
     def check_open(self) -> None:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
@@ -179,39 +185,40 @@ class AsyncEngine:
             raise RuntimeError("this iteration was closed, so nothing is sent")
 
     async def _perform_recorded(
-        self,
-        exchange: Exchange[R],
-        slot: AsyncSlot,
-        ticket: "Ticket | None",
-        place: AsyncSlot,
-        guard: "Guard",
-        entry: "Entry",
+        self, exchange: Exchange[R], slot: AsyncSlot, record: "Record"
     ) -> R:
-        """Perform a write between its reservation in the ledger and the record of its end."""
-        left = exchange.time_left
-        is_in_time = await async_run_blocking(
-            guard.reserving(entry, left), left, guard.giving_up(entry)
+        """Perform a call between the record of its beginning and that of its end."""
+        seconds = exchange.time_left
+        # A little is left to report that the record failed.
+        left = countdown(seconds - min(REPORTING, seconds / 10))
+        unsent = CallTimeout("the call ended before it was sent")
+        late = await async_run_blocking(
+            lambda: record.reserve(left()),
+            seconds,
+            too_late("the record of the call took the whole timeout"),
+            _ending(record, exchange.call, unsent, 0),
         )
         # A blocking call is never late here, and tracers miss the lines behind a cancellation.
-        if not is_in_time:  # pragma: no cover
-            return exchange.result(too_late("the ledger took the whole timeout"))
+        if late is not None:  # pragma: no cover
+            return exchange.result(late)
         try:
-            value = await self._perform(exchange, slot, ticket, place)
+            value = await self._perform(exchange, slot)
         except BaseException as error:
             slot.release()
-            place.release()
+            if isinstance(slot, AsyncGateSlot):
+                slot.place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
-            await async_run_blocking(guard.ending(entry, error, exchange.attempts), LONGEST_END)
+            end = _ending(record, exchange.call, error, exchange.attempts)
+            await async_run_blocking(end, LONGEST_END, None)
             raise
-        # Return the draft even if the ledger hangs.
-        await async_run_blocking(guard.ending(entry, value, exchange.attempts), LONGEST_END)
+        # Return the draft even if the record hangs.
+        end = _ending(record, exchange.call, value, exchange.attempts)
+        await async_run_blocking(end, LONGEST_END, None)
         return value
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
     # `finally` around the loop.
-    async def _perform(
-        self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None", place: AsyncSlot
-    ) -> R:
+    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot) -> R:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
         outcome: Outcome | float | None = None
@@ -225,21 +232,14 @@ class AsyncEngine:
                 if step is SEND:
                     sent = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                     outcome = exchange.received(sent)
-                    # Before the slot is released, so that no other call uses it meanwhile.
-                    if ticket is not None and (pause := ticket.pause_after(outcome)):
-                        work = ticket.pausing(pause)
-                        await async_run_blocking(work, LONGEST_END, thread=GATE_THREAD)
-                    continue
-                if step is ASK:
-                    assert ticket is not None
-                    if not ticket.may_send:
-                        outcome = await self._ask(ticket, exchange.time_left, GATE_THREAD)
+                    if exchange.pause:  # before the slot is released for another call
+                        await self._pause(exchange, slot)
                     continue
                 slot.release()
-                if ticket is not None and not ticket.has_turn:
-                    place.release()
+                if isinstance(slot, AsyncGateSlot) and not slot.has_turn:
+                    slot.place.release()
                 if step is ACQUIRE:
-                    outcome = await self._acquire(exchange, slot, ticket, place)
+                    outcome = await self._acquire(exchange, slot)
                 else:
                     await self.clock.async_sleep(step)
                     outcome = None
@@ -247,46 +247,33 @@ class AsyncEngine:
             exchange.raise_if_staged(error)
             raise
         slot.release()
-        place.release()
         return exchange.result(final)  # without a slot, which another call can use meanwhile
 
-    async def _acquire(
-        self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None", place: AsyncSlot
-    ) -> Failure | float | None:
+    async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | float | None:
         """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
-        late = None
-        needs_turn = ticket is not None and not ticket.has_turn
+        gate_slot = slot if isinstance(slot, AsyncGateSlot) else None
         # A turn lasts a moment: a call that has waited for its own has its credentials.
-        if self.credentials.fixed is None and (needs_turn or ticket is None or ticket.is_free):
-            auth = await self._fetch_credentials(exchange)
-            is_late = auth is None or exchange.time_left <= 0
-            late = too_late("the credentials took the whole timeout") if is_late else None
-            exchange.auth = auth or NO_AUTH
-            exchange.outgoing = exchange.auth.apply(exchange.request)
-        # If a token was refused, there may be no other one to use the turn.
-        if late is None and ticket is not None and needs_turn and exchange.refused is NO_AUTH:
-            place.release()  # of a turn that has just gone
-            if not slot.is_nested and not await place.acquire(exchange.time_left):
-                return self._too_late("no turn at the shared gate")
-            decision = await self._ask(ticket, exchange.time_left, TURNS_THREAD)
-            if decision is not None:
-                return decision
-        if late is None and not await slot.acquire(exchange.time_left):
-            late = self._too_late("no free connection")
+        if self.credentials.fixed is None and (gate_slot is None or not gate_slot.has_turn):
+            failure = exchange.authorize(await self._fetch_credentials(exchange))
+            if failure is not None:
+                self.check_open()
+                return failure
+        wait: Failure | float | None = None
+        if gate_slot is not None:
+            wait = await gate_slot.enter()
+        elif not await slot.acquire(exchange.time_left):
+            wait = none_in_time("no free connection", self.limiter)
+        elif isinstance(gate := self.gate, MemoryGate) and gate.ends:
+            wait = exchange.ask(gate)
         self.check_open()
-        return late
+        return wait
 
-    def _too_late(self, what: str) -> Failure:
-        return too_late(f"{what} in time (max_concurrency is {self.limiter.total})")
-
-    async def _ask(self, ticket: "Ticket", left: float, thread: str) -> Failure | float | None:
-        """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""
-        asking = ticket.asking(left, self.random())
-        if await async_run_blocking(asking, left, ticket.give_up, thread=thread):
-            self.check_open()
-            return ticket.decision
-        # A blocking call is never late here, and tracers miss the lines behind a cancellation.
-        return too_late("the shared gate took the whole timeout")  # pragma: no cover
+    async def _pause(self, exchange: Exchange[R], slot: AsyncSlot) -> None:
+        """Let other calls wait, as a response asked."""
+        if isinstance(slot, AsyncGateSlot):
+            await slot.pause()
+        else:
+            self.gate.pause(exchange.call, exchange.key, exchange.pause)
 
     async def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""
@@ -306,6 +293,21 @@ class AsyncEngine:
         if isawaitable(headers):  # async only
             headers = await headers  # async only
         return checked_auth(headers)
+
+
+def _ending(
+    record: "Record", call: Call[Result], result: Result | BaseException, attempts: int
+) -> Callable[[], None]:
+    """A function that records the end of a call, and never raises: the draft must not be lost."""
+
+    def end() -> None:
+        try:
+            record.end(result, attempts)
+        except Exception as error:
+            what = f"its end could not be recorded: {type(error).__name__}"
+            warn(f"{call.operation.full_name}: {what}", RuntimeWarning)
+
+    return end
 
 
 def _new_key() -> str:

@@ -15,11 +15,12 @@ from adclient.transports import AsyncHTTPClient, AsyncTransport
 if TYPE_CHECKING:
     import ssl
 
-    from adclient import hooks as _hooks, ledger as _ledger, policy as _policy
+    from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
-    _ledger = deferred("adclient.Ledger", "adclient.SharedGate")
+    _extend = deferred("adclient.extend.Gate")
+    _ledger = deferred("adclient.Ledger")
     _policy = deferred("adclient.Policy")
 
 
@@ -38,7 +39,7 @@ class AsyncClientSettings(TypedDict, total=False):
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
     actor: str | None
-    gate: "_ledger.SharedGate | None"
+    gate: "_extend.Gate | None"
     http_client: AsyncHTTPClient | None
     transport: AsyncTransport | None
     max_concurrency: int | None

@@ -25,6 +25,11 @@ class AsyncTokenFetcher:
         # A lock with a timeout, which forks, interrupts and cancelled tasks leave free.
         self._lock = AsyncCapacityLimiter(1)
 
+    @property
+    def keeps_token(self) -> bool:
+        """Whether the function returns a `Token`, which all calls have until it expires."""
+        return not self._cache.is_plain
+
     async def fetch(self, seconds: float, refused: AuthHeaders) -> AuthHeaders | None:
         """The headers with a token that was not `refused`; None if waiting took too long."""
         cache = self._cache

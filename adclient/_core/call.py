@@ -8,6 +8,7 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.operations import Operation, ParameterType
 from adclient._core.redact import one_line
+from adclient._display.signatures import public_in
 from adclient._values.arguments import as_number, unboxed
 from adclient.errors import InvalidRequest
 from adclient.models import JSON, LAST_30_DAYS, Draft, Item, Result
@@ -17,6 +18,7 @@ R = TypeVar("R", bound=Result, covariant=True)
 _TEXT_TYPES = ("id", "text")
 
 
+@public_in("adclient.extend")
 @attrs.frozen(eq=False, repr=False)
 class Call(Generic[R]):
     """One call of an operation with arguments that were checked; see `validated`.

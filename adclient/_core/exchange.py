@@ -2,24 +2,25 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ACQUIRE      get a turn at the shared gate, credentials and a slot
-    ASK          ask the shared gate whether the request may be sent now
+    ACQUIRE      get credentials, a slot and the consent of the gate; the engine sends back None,
+                 the seconds that the gate asks to wait, or a Failure if no attempt can be made
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
-The engine sends back None after ACQUIRE and ASK, the seconds to wait before the next ACQUIRE, or a
-Failure if it is too late. The generator returns the final outcome, of which `Exchange.result` makes
-a value or an error. Two engines, sync and async, perform the steps; tests drive the generator with
-lists of outcomes.
+The generator returns the final outcome, of which `Exchange.result` makes a value or an error. Two
+engines, sync and async, perform the steps; tests drive the generator with lists of outcomes.
 """
 
 from collections.abc import Callable, Generator
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+import attrs
+
 from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
+from adclient._core.gate import MemoryGate, Turn, key_of
 from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
 from adclient._core.redact import Redactor
@@ -34,22 +35,21 @@ from adclient.options import Options
 if TYPE_CHECKING:
     from adclient._core.reporter import Reporter
 
-R = TypeVar("R", bound=Result)
+R = TypeVar("R", bound=Result, covariant=True)
 
 
 class Step(Enum):
     """The next step of an engine."""
 
     ACQUIRE = "acquire"
-    ASK = "ask"
     SEND = "send"
 
 
 ACQUIRE: Final = Step.ACQUIRE
-ASK: Final = Step.ASK
 SEND: Final = Step.SEND
 
-_LONG_WAIT = 0.5  # seconds: waits for a shared gate that are reported
+_LONG_WAIT = 0.5  # seconds: waits for a gate that are reported
+_NO_OTHER_TOKEN = Failure(reason="there is no other token", sent=False, is_permanent=True)
 _LEAST_WAIT = 0.2  # seconds until the next attempt after a rate limit
 
 Steps = Generator[Step | float, Outcome | float | None, Outcome]
@@ -59,15 +59,13 @@ class Exchange(Generic[R]):
     """The requests and responses of one call, and what became of them so far."""
 
     __slots__ = (
-        "_gate",
-        "_has_shared_gate",
         "_is_quota_used_up",
         "_is_success",
         "_may_renew_token",
-        "_now",
         "_options",
         "_quota",
         "_random",
+        "_refusal",
         "_reporter",
         "_retries",
         "_started",
@@ -78,7 +76,9 @@ class Exchange(Generic[R]):
         "deadline",
         "elapsed",
         "may_be_staged",
+        "now",
         "outgoing",
+        "pause",
         "refused",
         "request",
         "request_id",
@@ -89,22 +89,19 @@ class Exchange(Generic[R]):
         call: Call[R],
         request: Request,
         options: Options,
-        gate: retry.RateLimitGate,
         quota: retry.RetryQuota,
         *,
         now: Callable[[], float],
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
         may_renew_token: bool = False,
-        has_shared_gate: bool = False,
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
         self.request = request
         self._options = options
-        self._gate = gate
         self._quota = quota
-        self._now = now
+        self.now = now
         self._random = random
         self._reporter = reporter
         self._started = now()
@@ -117,44 +114,39 @@ class Exchange(Generic[R]):
         self.outgoing = request
         self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
         self._may_renew_token = may_renew_token
-        self._has_shared_gate = has_shared_gate
+        self._refusal: RawResponse | None = None  # a 401, until there is another token
+        self.pause = 0.0  # seconds that the last response asks all calls of the gate to wait
         self._is_success = self._is_quota_used_up = False
 
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
 
-        The engine releases a slot only when it asks for the next step. So a 429 is noted in the
-        gate before another call can take that slot.
+        The engine releases a slot only when it asks for the next step. So the gate knows of a 429
+        before another call can take that slot.
         """
-        call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
+        options, reporter = self._options, self._reporter
         outcome: Outcome | None = None
-        refusal: RawResponse | None = None
         while True:
             wait = yield ACQUIRE
-            if wait is None and refusal is not None:
-                if self.auth.headers == self.refused.headers:
-                    return refusal  # there is no other token
+            if isinstance(wait, Failure):
+                return outcome or wait  # an earlier response explains more than a lack of slots
+            if self._refusal is not None:
                 if reporter is not None:
-                    reporter.retrying(self.attempts, refusal, 0.0)
-                refusal = None
-            if wait is None and self._has_shared_gate:
-                wait = yield ASK
+                    reporter.retrying(self.attempts, self._refusal, 0.0)
+                self._refusal = None
             if wait is not None:
-                if not isinstance(wait, float):
-                    assert isinstance(wait, Failure)
-                    return outcome or wait  # an earlier response explains more than a lack of slots
+                assert not isinstance(wait, RawResponse)
+                spare = self.time_left - wait
+                if spare <= 0:
+                    return outcome or attrs.evolve(
+                        too_late(f"the gate asks to wait {wait:.3g} s"), retry_after=wait
+                    )
+                if not isinstance(wait, Turn):  # calls that wait for the same pause come apart
+                    wait += self._random() * min(retry.jitter(wait), spare)
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
-                continue
-            if gate.ends:
-                wait = gate.wait(call, options, self._now(), self._random)
-                # If the wait would exceed the deadline, send anyway: the service may accept it.
-                if 0 < wait < self.time_left:
-                    if reporter is not None:
-                        reporter.rate_limited(wait)
-                    yield wait
-                    continue  # the gate is checked again: another 429 may have come meanwhile
+                continue  # the gate is asked again: another 429 may have come meanwhile
             # Credentials or a slot may have taken all the time; a late write would go unnoticed.
             if self.time_left <= 0:
                 return outcome or too_late("waiting took the whole timeout")
@@ -163,7 +155,7 @@ class Exchange(Generic[R]):
                 reporter.sending(self.attempts)
             # An attempt that hangs would otherwise use up the time of its retries.
             if (limit := options.retry.attempt_timeout) is not None:
-                self.attempt_deadline = min(self.deadline, self._now() + limit)
+                self.attempt_deadline = min(self.deadline, self.now() + limit)
             received = yield SEND
             assert isinstance(received, Outcome)
             outcome = received
@@ -176,7 +168,7 @@ class Exchange(Generic[R]):
             # A 401 was not processed, so a write is sent again as well, and without any retries.
             if self._may_renew_token and isinstance(outcome, RawResponse) and outcome.status == 401:
                 self._may_renew_token = False  # once in each call
-                self.refused, refusal = self.auth, outcome
+                self.refused, self._refusal = self.auth, outcome
                 continue
             backoff_time = self._backoff_after(outcome)
             if backoff_time is None:
@@ -187,9 +179,33 @@ class Exchange(Generic[R]):
             if self.time_left <= 0:  # the sleep took longer than it was asked to
                 return outcome
 
+    def authorize(self, auth: AuthHeaders | None) -> Failure | None:
+        """Take the credentials of the next attempt, None if they came too late; or a failure."""
+        self.auth = auth or NO_AUTH
+        self.outgoing = self.auth.apply(self.request)
+        if auth is None or self.time_left <= 0:
+            return too_late("the credentials took the whole timeout")
+        is_refused = self._refusal is not None and auth.headers == self.refused.headers
+        return _NO_OTHER_TOKEN if is_refused else None
+
+    @property
+    def key(self) -> str:
+        """What a rate limit holds for."""
+        return key_of(self.call, self._options)
+
+    def ask(self, gate: MemoryGate) -> float | None:
+        """Seconds to wait for a pause, if this call retries what is limited."""
+        policy = self._options.retry
+        is_heeded = policy.max_retries > 0 and 429 in policy.statuses
+        return gate.ask(self.call, self.key, self.time_left) if is_heeded else None
+
     def received(self, outcome: Outcome) -> Outcome:
-        """An outcome with its rate limit, and without credentials."""
-        outcome = retry.with_rate_limit(outcome, self._options.conventions)
+        """An outcome with its rate limit, and without credentials; `pause` is set."""
+        conventions = self._options.conventions
+        outcome = retry.with_rate_limit(outcome, conventions)
+        is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
+        is_shared = is_limit and conventions.rate_limit_scope != "call"
+        self.pause = (outcome.retry_after or 0.0) if is_shared else 0.0
         for redactor in self.redactors:
             outcome = redacted(outcome, redactor)
         return outcome
@@ -203,13 +219,13 @@ class Exchange(Generic[R]):
     @property
     def time_left(self) -> float:
         """Seconds until the deadline of the call."""
-        return self.deadline - self._now()
+        return self.deadline - self.now()
 
     def result(self, outcome: Outcome) -> R:
         """The value of the final outcome, or its error raised."""
         call = self.call
         if not self._is_success:
-            self.elapsed = self._now() - self._started
+            self.elapsed = self.now() - self._started
             raise errors_from.outcome(
                 call,
                 outcome,
@@ -267,14 +283,11 @@ class Exchange(Generic[R]):
         }
 
     def _note(self, outcome: Outcome) -> None:
-        now = self._now()
-        self.elapsed = now - self._started
+        self.elapsed = self.now() - self._started
         self.request_id = None  # not that of an earlier attempt
         if isinstance(outcome, RawResponse):
             names = self._options.conventions.request_id_headers
             self.request_id = request_id_of(outcome, names)
-            if outcome.is_rate_limit:
-                self._gate.note(self.call, self._options, outcome, now)
         if self.call.operation.is_write and retry.may_have_reached_server(outcome):
             self.may_be_staged = True
         if self._reporter is not None:

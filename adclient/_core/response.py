@@ -10,10 +10,12 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.redact import Redactor, excerpt, one_line
+from adclient._display.signatures import public_in
 from adclient._values.headers import Headers
 from adclient.models import JSON
 
 
+@public_in("adclient.extend")
 @attrs.frozen(kw_only=True, repr=False)
 class Failure:
     """No complete response. `sent` means that the service may have received the whole request.

@@ -1,18 +1,15 @@
 """Retries and rate limits: pure functions of outcomes."""
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC
 
 import attrs
 
-from adclient._core.call import Call
 from adclient._core.jsontext import JSONError, loads
 from adclient._core.response import Failure, Outcome, RawResponse, problem_in
 from adclient.conventions import Conventions
-from adclient.models import Result
-from adclient.options import Options, RetryPolicy
+from adclient.options import RetryPolicy
 
 _DRAFT = "'draft_id': (?!None|'')"
 _SECONDS = r"[0-9]+(\.[0-9]+)?"
@@ -146,37 +143,3 @@ class RetryQuota:
     def give_back(self) -> None:
         """Give one retry back, for a call that succeeded."""
         self.used = max(0, self.used - 1)
-
-
-class RateLimitGate:
-    """Delays the calls of one client after a 429, by account or for the whole client."""
-
-    def __init__(self) -> None:
-        self.ends: dict[object, tuple[float, float]] = {}
-
-    def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
-        """Note the `Retry-After` of a 429, which other calls honour as well."""
-        key, asked = _key(call, options), response.retry_after
-        if key is None or asked is None:
-            return
-        # Expired ends would pile up, one for each account. A copy, because other threads add some.
-        for over in [key for key, (end, _) in tuple(self.ends.items()) if end <= now]:
-            self.ends.pop(over, None)
-        self.ends[key] = max(self.ends.get(key, (0.0, 0.0)), (now + asked, jitter(asked)))
-
-    def wait(
-        self, call: Call[Result], options: Options, now: float, random: Callable[[], float]
-    ) -> float:
-        """Seconds that a call has to wait."""
-        if options.retry.max_retries == 0:
-            return 0.0
-        end, spread = self.ends.get(_key(call, options), (now, 0.0))
-        return end - now + random() * spread if end > now else 0.0
-
-
-def _key(call: Call[Result], options: Options) -> object:
-    """The key under which calls share a rate limit; None for the call alone."""
-    if 429 not in options.retry.statuses:
-        return None
-    scope = options.conventions.rate_limit_scope
-    return {"account": call.account_id, "client": "", "call": None}[scope]

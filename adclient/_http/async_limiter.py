@@ -16,7 +16,7 @@ class AsyncCapacityLimiter:
         RESETTABLE.add(self)
 
     def line(self, key: str) -> "AsyncCapacityLimiter":
-        """The limiter of the calls that have a turn at a shared gate, as many as have slots."""
+        """The limiter of the calls that have a turn at a gate, as many as have slots."""
         return self.lines.get(key) or self.lines.setdefault(key, AsyncCapacityLimiter(self.total))
 
     def reset_after_fork(self) -> None:

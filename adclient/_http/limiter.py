@@ -31,7 +31,7 @@ class CapacityLimiter:
         RESETTABLE.add(self)
 
     def line(self, key: str) -> "CapacityLimiter":
-        """The limiter of the calls that have a turn at a shared gate, as many as have slots."""
+        """The limiter of the calls that have a turn at a gate, as many as have slots."""
         return self.lines.get(key) or self.lines.setdefault(key, CapacityLimiter(self.total))
 
     def reset_after_fork(self) -> None:

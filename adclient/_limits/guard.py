@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 import attrs
@@ -12,16 +13,22 @@ from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.redact import one_line
 from adclient._limits import rules
-from adclient._tasks.blocking import LONGEST_END, Work
+from adclient._tasks.blocking import LONGEST_END, REPORTING
 from adclient._tasks.clock import monotonic
-from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
+from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
+from adclient.extend import parts_of
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
-from adclient.options import check_type
+from adclient.options import check_methods, check_type
 from adclient.policy import Policy, PolicyWarning
 
 _UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
-_REPORTING = 0.1  # seconds, at most, of the timeout of a call that are left to report a failure
+
+if TYPE_CHECKING:
+    from adclient._async.client import AsyncAdClient
+    from adclient._sync.client import AdClient
+
+R = TypeVar("R", bound=Result, covariant=True)
 
 
 class AlreadyReserved(Exception):
@@ -32,17 +39,20 @@ class AlreadyReserved(Exception):
         self.entry = entry
 
 
+@attrs.frozen(eq=False, repr=False)
+class PlannedCall(Call[R]):
+    """The call of a change in a plan, and why it is made."""
+
+    change: str | None = None
+    why: str | None = None
+
+
 @attrs.frozen(eq=False)
 class Guard:
-    """The policy and the ledger of one client.
-
-    `change` and `why` are set while a plan stages that change.
-    """
+    """The policy and the ledger of one client: its `adclient.extend.CallGuard`."""
 
     policy: Policy
     ledger: Ledger | None
-    change: str | None = None
-    why: str | None = None
     kept_open: ExitStack = attrs.field(factory=ExitStack)  # what the ledger keeps for this client
 
     @property
@@ -55,8 +65,8 @@ class Guard:
             shown["ledger"] = repr(self.ledger) if is_ours else cls.__name__
         return shown
 
-    def entry_for(self, call: Call[Result], actor: str | None = None) -> Entry | None:
-        """The entry of a call in the ledger; None if it is not recorded.
+    def admit(self, call: Call[Result], actor: str | None) -> "LedgerRecord | None":
+        """The record of a call in the ledger; None if it is not recorded.
 
         Raises:
             PolicyRefused: The policy does not allow the call, and no ledger has to record that.
@@ -68,83 +78,20 @@ class Guard:
                 raise _refused(name, *refusal)
             return None
         rule, reason = refusal or (None, None)
-        return Entry(
+        planned = call if isinstance(call, PlannedCall) else None
+        entry = Entry(
             entry_id=uuid4().hex,
             state="refused" if refusal else "under way",
             operation=name,
             account_id=call.account_id,
             arguments=rules.arguments_of(call),
-            change=self.change,
+            change=planned.change if planned else None,
             actor=actor,
-            why=self.why,
+            why=planned.why if planned else None,
             rule=rule,
             reason=reason,
         )
-
-    def reserving(self, entry: Entry, seconds: float) -> Work:
-        """A function that records a write before it is sent; it may block.
-
-        Our ledgers wait until shortly before so many seconds have passed from now on, when the call
-        ends; the end may still be recorded a while later.
-
-        Raises, when it is called:
-            PolicyRefused: The policy does not allow it.
-            LedgerError: The ledger cannot record it.
-            AlreadyReserved: The change of the plan was made before.
-        """
-        deadline = monotonic() + seconds - min(_REPORTING, seconds / 10)
-        longest = timedelta(seconds=seconds + LONGEST_END)
-        under_way = attrs.evolve(entry, deadline=entry.at + longest)
-
-        def reserve() -> None:
-            assert self.ledger is not None
-            token = DEADLINE.set(deadline)
-            try:
-                check = partial(rules.refusal_of_usage, self.policy, entry)
-                recorded = self.ledger.reserve(under_way, check)
-            finally:
-                DEADLINE.reset(token)
-            if recorded.state == "refused":  # with the id of its first refusal
-                raise _refused(recorded.operation, recorded.rule, recorded.reason)
-            if recorded.entry_id != entry.entry_id:
-                raise AlreadyReserved(recorded)
-
-        return reserve
-
-    def ending(self, entry: Entry, result: Result | BaseException, attempts: int) -> Work:
-        """A function that records how a write ended; it may block, and never raises.
-
-        The caller must receive the draft, even if it cannot be recorded.
-        """
-
-        def end() -> None:
-            assert self.ledger is not None
-            ended = self._ended(entry, result, attempts)
-            # Even if it had to wait until it could begin: a late record is better than none.
-            token = DEADLINE.set(monotonic() + LONGEST_END - _REPORTING)
-            try:
-                self.ledger.end(ended)
-            except Exception as error:
-                what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
-                warn(
-                    f"{ended.operation}: the ledger could not record {what}, so its entry "
-                    f"{ended.entry_id} becomes unknown: {error}",
-                    LedgerWarning,
-                )
-            finally:
-                DEADLINE.reset(token)
-            if ended.over_limit is not None:
-                warn(
-                    f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
-                    f"dashboard: {ended.over_limit}",
-                    PolicyWarning,
-                )
-
-        return end
-
-    def giving_up(self, entry: Entry) -> Work:
-        """A function that ends a reservation, if there is one, whose write will not be sent."""
-        return self.ending(entry, CallTimeout("the call ended before it was sent"), 0)
+        return LedgerRecord(self, self.ledger, entry)
 
     def excess_of(self, operation: str, arguments: Mapping[str, JSON], diff: Diff) -> str | None:
         """The excess of a draft over a limit of the policy, in words; never raises."""
@@ -153,7 +100,8 @@ class Guard:
         except Exception as error:  # nothing that a service sends may lose the draft
             return f"change_at_most could not be checked: {one_line(repr(error))}"
 
-    def _ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
+    def ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
+        """The entry of a write that has ended."""
         if isinstance(result, Draft):
             return attrs.evolve(
                 entry,
@@ -177,6 +125,58 @@ class Guard:
         )
 
 
+@attrs.frozen(eq=False)
+class LedgerRecord:
+    """One write in a ledger: an `adclient.extend.Record`."""
+
+    guard: Guard
+    ledger: Ledger
+    entry: Entry
+
+    def reserve(self, seconds: float) -> None:
+        """Record the write before it is sent. Our ledgers wait at most so many seconds.
+
+        Raises:
+            PolicyRefused: The policy does not allow it.
+            LedgerError: The ledger cannot record it.
+            AlreadyReserved: The change of the plan was made before.
+        """
+        deadline = datetime.now(UTC) + timedelta(seconds=seconds + LONGEST_END)
+        token = DEADLINE.set(monotonic() + seconds)
+        try:
+            check = partial(rules.refusal_of_usage, self.guard.policy, self.entry)
+            recorded = self.ledger.reserve(attrs.evolve(self.entry, deadline=deadline), check)
+        finally:
+            DEADLINE.reset(token)
+        if recorded.state == "refused":  # with the id of its first refusal
+            raise _refused(recorded.operation, recorded.rule, recorded.reason)
+        if recorded.entry_id != self.entry.entry_id:
+            raise AlreadyReserved(recorded)
+
+    def end(self, result: Result | BaseException, attempts: int) -> None:
+        """Record how the write ended, without an error: the caller must receive the draft."""
+        ended = self.guard.ended(self.entry, result, attempts)
+        # Even if it had to wait until it could begin: a late record is better than none.
+        token = DEADLINE.set(monotonic() + LONGEST_END - REPORTING)
+        try:
+            self.ledger.end(ended)
+        except Exception as error:
+            what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
+            warn(
+                f"{ended.operation}: the ledger could not record {what}, so its entry "
+                f"{ended.entry_id} becomes unknown: {error}",
+                LedgerWarning,
+            )
+        finally:
+            DEADLINE.reset(token)
+        if ended.over_limit is not None:
+            warn(
+                f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
+                f"dashboard: {ended.over_limit}",
+                PolicyWarning,
+            )
+
+
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
     """Check the policy and the ledger of a new client."""
     check_type("policy", policy, Policy)
@@ -186,14 +186,16 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
             if any(getattr(table, rule, None) is not None for table in tables):
                 problem = f"policy: {rule} needs a ledger; pass ledger="
                 raise ConfigurationError(problem, argument="ledger")
-    elif not all(callable(getattr(ledger, name, None)) for name in ("reserve", "end")):
-        raise ConfigurationError(
-            f"ledger must be a ledger, such as a SQLiteLedger, not {type(ledger).__name__}",
-            argument="ledger",
-        )
+    check_methods("ledger", ledger, "SQLiteLedger", "reserve", "end")
     guard = Guard(policy or Policy(), ledger)
     guard.kept_open.enter_context(getattr(ledger, "__kept_open__", nullcontext)())
     return guard
+
+
+def guard_of(client: "AdClient | AsyncAdClient") -> Guard:
+    """The policy and the ledger of a client, which may have neither."""
+    guard = parts_of(client).guard
+    return guard if isinstance(guard, Guard) else Guard(Policy(), None)
 
 
 def _refused(operation: str, rule: str | None, reason: str | None) -> PolicyRefused:

@@ -1,32 +1,49 @@
 """Blocking work of a call, such as that of the ledger: async code does it in a thread."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
-Work = Callable[[], None]
+from adclient._tasks.clock import monotonic
 
-LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a call
+T = TypeVar("T")
+L = TypeVar("L")
+Undo = Callable[[], object]
+
+LONGEST_END = 30.0  # seconds to wait until the end of a call, or a pause, is recorded
+
+REPORTING = 0.1  # seconds, at most, that are left to report that blocking work has failed
+
+
+def countdown(seconds: float) -> Callable[[], float]:
+    """A function that returns how many of so many seconds are left."""
+    end = monotonic() + seconds
+    return lambda: end - monotonic()
 
 
 def run_blocking(
-    work: Work,
+    work: Callable[[], T],
     seconds: float,  # noqa: ARG001 (the async one has it)
-    undo: Work | None = None,
+    late: L,  # noqa: ARG001
+    undo: Undo | None = None,
     thread: str = "",  # noqa: ARG001
-) -> bool:
+) -> T | L:
     """Do the work, which has no timeout of its own; `undo` is called after an interrupt."""
     try:
-        work()
+        return work()
     except BaseException as error:
         # After Ctrl-C, the work may have been done all the same.
         if undo is not None and not isinstance(error, Exception):
             undo()
         raise
-    return True
 
 
 async def async_run_blocking(
-    work: Work, seconds: float, undo: Work | None = None, thread: str = "adclient-blocking"
-) -> bool:
+    work: Callable[[], T],
+    seconds: float,
+    late: L,
+    undo: Undo | None = None,
+    thread: str = "adclient-blocking",
+) -> T | L:
     """Do the work in the thread of that name, one after the other in each event loop.
 
     If the time is over, or the caller is cancelled, work that has begun continues, and `undo` is
@@ -34,13 +51,12 @@ async def async_run_blocking(
     runs.
 
     Returns:
-        Whether the work was done in time.
+        What the work returned, or `late` if it was not done in time.
     """
     import anyio  # deferred: the sync client does without it
 
     from adclient._tasks.background import run_in_thread
 
     with anyio.move_on_after(seconds):
-        await run_in_thread(work, undo, thread)
-        return True
-    return False
+        return await run_in_thread(work, undo, thread)
+    return late

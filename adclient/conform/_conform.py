@@ -1,20 +1,19 @@
 """A run of all checks, from code."""
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 
 from adclient._core.jsontext import JSONError, dumps
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.tracebacks import forget_frames
 from adclient._sync.client import AdClient
-from adclient._sync.engine import Engine
 from adclient.conform._checks import CHECKS, ConformResult
 from adclient.conform._reads import check_read
 from adclient.conform._report import ConformReport
 from adclient.conform._run import Run, StoppedError, UnsentError
 from adclient.conform._writes import check_write
 from adclient.errors import ConfigurationError
+from adclient.extend import parts_of
 from adclient.models import JSON, Result
 from adclient.options import check_timeout, check_type
 
@@ -102,14 +101,15 @@ def conform(
             dumps(values, f"arguments: {name}")
         except JSONError as error:
             raise ConfigurationError(one_line(str(error)), argument="arguments") from None
-    engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this package
-    engine.check_open()
+    parts = parts_of(client)
+    parts.check_open()
     run = Run(
-        engine=engine,
+        client=client,
+        parts=parts,
         accounts=tuple(dict.fromkeys(accounts)),
         staging=staging,
         given=given,
-        deadline=engine.clock.now() + check_timeout(TIMEOUT if timeout is None else timeout),
+        deadline=parts.clock.now() + check_timeout(TIMEOUT if timeout is None else timeout),
         progress=progress,
     )
     stopped: str | None = None
@@ -152,7 +152,7 @@ def _report(run: Run, stopped: str | None) -> ConformReport:
         found = run.results.get((check.operation, check.name), ("not run", run.redact(reason)))
         results.append(ConformResult(check, *found))
     return ConformReport(
-        base_url=run.engine.options.base_url,
+        base_url=run.parts.options.base_url,
         results=tuple(results),
         sent=run.sent,
         staged_in=run.staging,

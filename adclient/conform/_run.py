@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from adclient._core.auth import checked_auth
-from adclient._core.call import Call
 from adclient._core.jsontext import JSONError, dumps, kind_of, loads
-from adclient._core.operations import Operation
 from adclient._core.redact import Redactor, one_line
-from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, problem_of, redacted
-from adclient._sync.engine import Engine
+from adclient._core.response import problem_of, redacted
+from adclient._sync.client import AdClient
 from adclient.conform._checks import Verdict
 from adclient.conventions import MADE_BY_CLIENT
 from adclient.errors import AdClientError, ConfigurationError
+from adclient.extend import Call, Failure, Operation, Outcome, Parts, Request, Sender, run
 from adclient.models import JSON, Result
 
 Arguments = Mapping[str, JSON]
@@ -66,13 +64,13 @@ class Run:
     account. `reasons` say why checks of an operation were not run.
     """
 
-    engine: Engine
+    client: AdClient
+    parts: Parts[Sender]
     accounts: tuple[str, ...]
     staging: tuple[str, ...]
     given: Mapping[str, Arguments]
     deadline: float
     progress: Callable[[str], None] | None
-    is_closed: bool = False
     sent: int = 0
     draft_ids: list[JSON] = attrs.Factory(list[JSON])
     accepted: set[tuple[str, str]] = attrs.Factory(set[tuple[str, str]])
@@ -83,6 +81,7 @@ class Run:
     )
     _outcomes: list[Outcome] = attrs.Factory(list[Outcome])
     _failures: int = 0
+    _path: tuple[str, str] = ("", "")  # that of an operation, and what replaces it
     _redactors: dict[frozenset[tuple[str, str]], Redactor] = attrs.Factory(
         dict[frozenset[tuple[str, str]], Redactor]
     )
@@ -101,21 +100,26 @@ class Run:
         return one_line(text)
 
     def ask(
-        self, operation: Operation[Result], arguments: Arguments, cursor: JSON = None
+        self,
+        operation: Operation[Result],
+        arguments: Arguments,
+        cursor: JSON = None,
+        *,
+        path: str | None = None,
     ) -> Received:
-        """Make a call with any arguments, and again as the client repeats it."""
-        engine, retry = self.engine, self.engine.options.retry
-        left = self.deadline - engine.clock.now()
+        """Make a call with any arguments, or to another path, and again as the client does."""
+        own = self.parts.options
+        left = self.deadline - self.parts.clock.now()
         if left <= 0:
             raise StoppedError("the time was over; allow more: `--timeout`")
         if self._failures == _MOST_FAILURES:
             raise StoppedError(f"no whole response to {_MOST_FAILURES} calls in a row")
         if self.progress is not None:
-            self.progress(f"{operation.method} {operation.path}")
+            self.progress(f"{operation.method} {path or operation.path}")
         # A wait for a rate limit may take all the time, but an attempt only that of a call.
-        longest = retry.attempt_timeout or engine.options.timeout
-        retry = attrs.evolve(retry, attempt_timeout=longest)
-        options = engine.options.merged(timeout=left, retry=retry)
+        longest = own.retry.attempt_timeout or own.timeout
+        retry = attrs.evolve(own.retry, attempt_timeout=longest)
+        options = own.merged(timeout=left, retry=retry)
         try:
             encoded = {name: dumps(value, name) for name, value in arguments.items()}
             dumps(cursor, "page.next")
@@ -123,10 +127,10 @@ class Run:
             raise UnsentError(str(error)) from None
         account_id = str(arguments.get("account_id", ""))
         self._outcomes.clear()
+        self._path = operation.path, path or operation.path
         try:
-            attrs.evolve(engine, sender=self, options=options, owns_connections=False).run(
-                Call(operation, account_id, None, arguments, encoded, cursor)
-            )
+            call = Call(operation, account_id, None, arguments, encoded, cursor)
+            run(self.client, call, sender=self, options=options)
         except ConfigurationError:
             raise
         except AdClientError as error:
@@ -140,18 +144,16 @@ class Run:
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request by the client's own sender, and keep what it receives."""
-        own = {*self.engine.options.headers.items()}
+        request = attrs.evolve(request, url=request.url.replace(*self._path, 1))
+        own = {*self.parts.options.headers.items()}
         headers = {*request.headers.items()} - own
         auth = frozenset(each for each in headers if each[0] not in _WITHOUT_SECRETS)
         redactor = self._redactors.setdefault(auth, checked_auth(dict(auth)).redactor)
         self.sent += 1
-        outcome = self.engine.sender.send(request, deadline)
+        outcome = self.parts.sender.send(request, deadline)
         # Now, as a message that is cut can end within a secret.
         self._outcomes.append(redacted(outcome, redactor))
         return outcome
-
-    def close(self) -> None:
-        """Close nothing: the connections are the client's."""
 
 
 def _described(outcome: Outcome) -> Received:

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-import attrs
-
 from adclient._core.jsontext import dumps
 from adclient._core.operations import (
     LIST_BETA_CAMPAIGNS,
     LIST_GAMMA_ADS,
     PAUSE_BETA_CAMPAIGN,
+    READS,
     Operation,
 )
 from adclient.conform._reads import read_listing, refusal
@@ -127,9 +126,8 @@ def _check_refusals(
     run: Run, operation: Operation[Result], arguments: Arguments
 ) -> Iterator[Found]:
     """Check that what the interface does not allow stages no draft."""
-    endpoint, result = f"GET {operation.path}", LIST_BETA_CAMPAIGNS.result
-    by_get = attrs.evolve(operation, endpoint=endpoint, result=result)
-    received = run.ask(by_get, arguments)
+    read = next(each for each in READS.values() if each.namespace == operation.namespace)
+    received = run.ask(read, arguments, path=operation.path)
     yield refusal("by GET", received, is_wrong="draft_id" in received.fields)
     for parameter in operation.parameters:
         name = parameter.name

@@ -1,33 +1,23 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-from urllib.parse import urlsplit
-
-import attrs
-
 from adclient._core.call import Call
 from adclient._core.events import warn
-from adclient._core.response import Failure, Outcome, RawResponse, too_late
+from adclient._core.gate import Ask, Turn
+from adclient._core.response import Failure, too_late
 from adclient._display.signatures import public_in
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import LedgerWarning
-from adclient.ledger.gate_database import BURST, GateDatabase, State
+from adclient.ledger.gate_database import State
 from adclient.ledger.postgres import PostgresLedger
-from adclient.ledger.rows import key
+from adclient.ledger.rows import key as key_of_row
 from adclient.ledger.sql import SQLLedger
 from adclient.ledger.sqlite import SQLiteLedger
 from adclient.models import Result
-from adclient.options import Options, check_rate, check_type
-
-Work = Callable[[], None]
+from adclient.options import check_rate, check_type
 
 LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
 LONGEST_RECORD = 1.0  # seconds to wait until a pause is recorded
-_FRESH = 0.01  # seconds; a look at the pause that is older is repeated before a request is sent
-_PORTS = {"http": 80, "https": 443}
 
 
 @public_in("adclient.ledger")
@@ -96,135 +86,91 @@ class SharedGate:
         rate = "" if self._per_second is None else f", {self._per_second:g} per second"
         return f"<SharedGate {self._database}{name}{rate}>"
 
-    def __ticket__(
-        self, call: Call[Result], options: Options, now: Callable[[], float]
-    ) -> "Ticket | None":
-        """The ticket of a call, by the clock of its client; None if nothing limits it."""
-        scope = options.conventions.rate_limit_scope
-        if scope == "call" and self._per_second is None:
-            return None
-        url = urlsplit(options.base_url)
-        address = f"{url.scheme}://{url.hostname}:{url.port or _PORTS.get(url.scheme)}{url.path}"
-        account_id = call.account_id if scope == "account" else ""
-        return Ticket(
-            self._database,
-            self._per_second,
-            key("\n".join([self._name, address.rstrip("/"), account_id])),
-            call.operation.full_name,
-            has_pauses=scope != "call",
-            now=now,
-        )
+    def ask(self, call: Call[Result], key: str, seconds: float) -> Failure | float | None:
+        """Ask if there is a pause, right before a request is sent; it may block.
 
+        Args:
+            call: The call that makes the request.
+            key: What a pause holds for, such as an account of a service.
+            seconds: How many seconds the call has left.
 
-@attrs.define(eq=False)
-class Ticket:
-    """One call at a gate: it reserves a turn for each of its requests, and records a pause.
+        Returns:
+            None if there is none, the seconds until it is over, or the failure of a call that has
+                no time to wait.
 
-    Turns are reserved without a slot, so that a call whose turn has come finds one: calls that
-    queue for the database must not have them all. Right before the request is sent, the call
-    checks with its slot that there is no pause, or takes another turn if its own is over.
-
-    `decision` is None if the call may go on, the seconds to wait, or the failure of a call that has
-    no time to wait.
-    """
-
-    database: GateDatabase
-    per_second: float | None
-    key: str
-    operation: str
-    has_pauses: bool
-    now: Callable[[], float]
-    decision: Failure | float | None = attrs.field(default=None, init=False)
-    # By `now`: when the reserved turn is over, and when the state was read.
-    _turn_at: float = attrs.field(default=-math.inf, init=False)
-    _read_at: float = attrs.field(default=-math.inf, init=False)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether it needs no turn."""
-        return self.per_second is None
-
-    @property
-    def has_turn(self) -> bool:
-        """Whether it needs no turn, or has one that is not over."""
-        return self.is_free or self.now() <= self._turn_at
-
-    @property
-    def may_send(self) -> bool:
-        """Whether it has its turn, and need not look again for a pause."""
-        is_fresh = not self.has_pauses or self.now() - self._read_at <= _FRESH
-        return is_fresh and self.has_turn
-
-    def asking(self, longest: float, random: float) -> Work:
-        """A function that asks for a request; it may block.
-
-        The call has `longest` seconds left from now on; `random` is in [0, 1).
-
-        Raises, when it is called:
+        Raises:
             LedgerError: The database cannot be used.
         """
-        # Not when it is called: a slow database must not take the turn of a call that was in time.
-        end, has_turn = monotonic() + longest, self.has_turn
+        return self._decided(call, key, seconds, None)
 
-        def ask() -> None:
-            decide = partial(self._decide, has_turn, end, random)
-            try:
-                self.database.use(self.key, decide, end, is_read=has_turn)
-            except LedgerError as error:
-                if monotonic() < end:
-                    text = f"{self.operation}: the shared gate in {self.database} cannot be asked"
-                    text += f", so the request was not sent: {error}"
-                    raise LedgerError(text, operation=self.operation) from None
-                # Without the path: the reason of an error is cut where it is long.
-                self.decision = too_late(f"the shared gate cannot be asked in time: {error}")
+    def pause(self, call: Call[Result], key: str, seconds: float) -> None:
+        """Record a pause; it may block, and never raises.
 
-        return ask
-
-    def pause_after(self, outcome: Outcome) -> float:
-        """Seconds that a response asks all calls to wait; 0 for none. Its turn is used."""
-        self._turn_at = -math.inf
-        if isinstance(outcome, RawResponse) and outcome.is_rate_limit and self.has_pauses:
-            return min(outcome.retry_after or 0.0, LONGEST_PAUSE)
-        return 0.0
-
-    def pausing(self, seconds: float) -> Work:
-        """A function that records a pause; it may block, and never raises."""
+        Args:
+            call: The call that was refused with a 429.
+            key: What the pause holds for.
+            seconds: How long it lasts; a longer one that is recorded stays.
+        """
+        seconds = min(seconds, LONGEST_PAUSE)
 
         def decide(state: State) -> State | None:
             is_longer = seconds > state.pause_left
             end = state.now + seconds
             return state._replace(paused_at=state.now, paused_until=end) if is_longer else None
 
-        def pause() -> None:
-            try:
-                self.database.use(self.key, decide, monotonic() + LONGEST_RECORD)
-            except Exception as error:
-                text = f"could not record a pause of {seconds:g} s: {error}"
-                warn(f"{self.operation}: the shared gate in {self.database} {text}", LedgerWarning)
+        try:
+            self._database.use(self._row(key), decide, monotonic() + LONGEST_RECORD)
+        except Exception as error:
+            text = f"could not record a pause of {seconds:g} s: {error}"
+            name = call.operation.full_name
+            warn(f"{name}: the shared gate in {self._database} {text}", LedgerWarning)
 
-        return pause
+    @property
+    def __reserve__(self) -> Ask | None:
+        """What reserves a turn, if the gate limits requests per second."""
+        return None if self._per_second is None else self._reserve
 
-    def give_up(self) -> None:
-        """Do nothing: a call that was cancelled leaves its turn unused."""
+    def _reserve(self, call: Call[Result], key: str, seconds: float) -> Failure | float | None:
+        """Reserve a `Turn`, unless there is a pause or it would be too late."""
+        return self._decided(call, key, seconds, self._per_second)
 
-    def _decide(self, has_turn: bool, end: float, random: float, state: State) -> State | None:
-        """Make a decision, and return the state with a reserved turn."""
-        self._read_at, self.decision = self.now(), None
-        if self.has_pauses and (left := state.pause_left) > 0:
-            left += state.jitter(random)
-            reason = f"the service asked for a pause, of which {left:.3g} s are left"
-            self.decision, self._turn_at = _wait(left, end, reason), -math.inf
-            return None
-        if self.per_second is None or has_turn:
-            return None
-        turn_at = state.next_turn(self.per_second)
-        if (wait := turn_at - BURST - state.now) > 0:
-            reason = f"{self.per_second:g} requests per second: {wait:.3g} s to wait"
-            self.decision = _wait(wait, end, reason)
-            if isinstance(self.decision, Failure):
+    def _decided(
+        self, call: Call[Result], key: str, seconds: float, per_second: float | None
+    ) -> Failure | float | None:
+        end = monotonic() + seconds
+        decision: Failure | float | None = None
+
+        def decide(state: State) -> State | None:
+            nonlocal decision
+            decision = None
+            if (left := state.pause_left) > 0:
+                reason = f"the service asked for a pause, of which {left:.3g} s are left"
+                decision = _wait(left, end, reason)
                 return None
-        self._turn_at = self._read_at + turn_at - state.now
-        return state._replace(reserved_at=state.now, turn_at=turn_at)
+            if per_second is None:
+                return None
+            turn_at = state.next_turn(per_second)
+            turn = Turn(turn_at - Turn.LASTS - state.now)
+            reason = f"{per_second:g} requests per second: {turn:.3g} s to wait"
+            decision = turn if turn <= 0 else _wait(turn, end, reason)
+            if isinstance(decision, Failure):
+                return None
+            return state._replace(reserved_at=state.now, turn_at=turn_at)
+
+        try:
+            self._database.use(self._row(key), decide, end, is_read=per_second is None)
+        except LedgerError as error:
+            if monotonic() < end:
+                name = call.operation.full_name
+                text = f"{name}: the shared gate in {self._database} cannot be asked"
+                text += f", so the request was not sent: {error}"
+                raise LedgerError(text, operation=name) from None
+            # Without the path: the reason of an error is cut where it is long.
+            return too_late(f"the shared gate cannot be asked in time: {error}")
+        return decision
+
+    def _row(self, name: str) -> str:
+        return key_of_row(f"{self._name}\n{name}")
 
 
 def _wait(seconds: float, end: float, reason: str) -> Failure | float:

@@ -5,13 +5,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
-from adclient._core.retry import jitter
+from adclient._core.gate import Turn
 from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED
 from adclient.ledger.entry import DEADLINE
 
-BURST = 0.1  # seconds: what the rate allows in this time may be sent at once
+BURST = Turn.LASTS  # seconds: what the rate allows in this time may be sent at once
 _RETRY = 0.0005  # seconds; a transaction takes less
 
 # Both databases read these statements; `:now` is the time of the database.
@@ -45,10 +45,6 @@ class State(NamedTuple):
     def pause_left(self) -> float:
         """Seconds until the pause is over; 0 or less if there is none."""
         return self.paused_until - self.now if self.paused_at <= self.now else 0.0
-
-    def jitter(self, random: float) -> float:
-        """Seconds to wait after the pause; `random` is in [0, 1)."""
-        return random * jitter(self.paused_until - self.paused_at)
 
     def next_turn(self, per_second: float) -> float:
         """The end of the next turn, which begins `BURST` seconds earlier.

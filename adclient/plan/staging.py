@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,9 +11,8 @@ from adclient._core.redact import LINE, one_line
 from adclient._display.diffs import MISSING
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
-from adclient._limits.guard import AlreadyReserved, Guard
+from adclient._limits.guard import AlreadyReserved, Guard, PlannedCall, guard_of
 from adclient._sync.client import AdClient
-from adclient._sync.engine import Engine
 from adclient._values.json_values import differ
 from adclient._values.text import pair_in_full, short
 from adclient.errors import (
@@ -24,6 +22,7 @@ from adclient.errors import (
     PolicyRefused,
     TransportError,
 )
+from adclient.extend import parts_of, run
 from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
@@ -45,12 +44,11 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
     if not isinstance(given, AdClient):
         problem = f"a plan is staged by an AdClient, not {type(given).__name__}"
         raise ConfigurationError(problem, argument="client")
-    engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this module
-    guard = engine.guard
-    if guard is None or guard.ledger is None:
+    guard = guard_of(client)
+    if guard.ledger is None:
         problem = "a plan needs a client with a ledger, which records what was staged"
         raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
-    engine.check_open()
+    parts_of(client).check_open()
     # Others need not be readable.
     ledger = guard.ledger if isinstance(guard.ledger, SQLLedger) else None
     stopped: str | None = None
@@ -62,7 +60,7 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
                 stopped = damage = _damage_of(ledger)
             for change in plan.changes:
                 if stopped is None:
-                    report, is_last = _staged(engine, guard, change)
+                    report, is_last = _staged(client, guard, change)
                     if is_last:
                         stopped = f"plan {plan.id} stopped at change {change.number}"
                 else:
@@ -106,13 +104,13 @@ def _damage_of(ledger: SQLLedger | None) -> str | None:
     return None
 
 
-def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, bool]:
+def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, bool]:
     """Stage one change unless the ledger has it; also return whether the plan must stop."""
     why = short(one_line(change.why or ""), LINE) or None
-    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key, why=why))
-    operation = change.call.operation.full_name
+    call = PlannedCall(**attrs.asdict(change.call, recurse=False), change=change.key, why=why)
+    operation = call.operation.full_name
     try:
-        draft = engine.run(change.call)
+        draft = run(client, call)
     except AlreadyReserved as reserved:
         entry = reserved.entry
         if not isinstance(guard.ledger, SQLLedger):  # which has read it by its own clock

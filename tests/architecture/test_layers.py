@@ -37,18 +37,23 @@ LAYERS = {
     "policy": BASE | {"_core", "policy"},
     # Of clients, which import it, it names only the types.
     "ledger": BASE | {"_async", "_core", "_sync", "_tables", "_tasks", "ledger", "policy"},
-    "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
+    # Of clients it names only the types.
+    "extend": BASE | {"_async", "_core", "_sync", "_tasks"},
+    "_limits": BASE
+    | {"_async", "_core", "_limits", "_sync", "_tasks", "extend"}
+    | {"ledger", "policy"},
     # What a service file may name; loaded only if there is one.
     "_service": BASE | {"_core", "_http", "_service", "ledger", "policy", "transports"},
-    "_async": CLIENT | {"_async"},
-    "_sync": CLIENT | {"_sync"},
+    "_async": CLIENT | {"_async", "extend"},
+    "_sync": CLIENT | {"_sync", "extend"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_agents", "_async", "_sync", "plan"},
-    "plan": BASE | {"_core", "_limits", "_sync", "ledger", "plan", "policy"},
-    "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "ledger", "policy"},
-    "mcp": BASE | {"_agents", "_async", "policy"},
+    "plan": BASE | {"_core", "_limits", "_sync", "extend", "ledger", "plan", "policy"},
+    "_agents": BASE
+    | {"_agents", "_async", "_core", "_limits", "_sync", "extend", "ledger", "policy"},
+    "mcp": BASE | {"_agents", "_async", "_limits", "policy"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "_service", "_tasks", "doctor", "transports"},
-    "conform": BASE | {"_core", "_sync", "conform"},
+    "conform": BASE | {"_core", "_sync", "conform", "extend"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
     | {"_command", "_core", "_http", "_service", "_tables", "__init__", "conform", "doctor"}
@@ -109,6 +114,16 @@ def layer_of(module: str) -> str:
 def test_layers_import_only_lower_layers(module) -> None:
     below = {layer_of(name) for name in ours(imports(module))}
     assert below <= LAYERS[layer_of(module)]
+
+
+def test_what_performs_calls_knows_no_policy_ledger_or_service_file() -> None:
+    tools = {"_limits", "_service", "ledger", "policy"}
+    names = {name for name in MODULES if tools & set(map(layer_of, ours(imports(name))))}
+    assert {name for name in names if layer_of(name) in ("_async", "_sync", "_core", "_http")} == {
+        f"adclient.{layer}.{name}"
+        for layer in ("_async", "_sync")
+        for name in ("client", "settings")
+    }
 
 
 def importers(libraries: set[str], *, at_import: bool = False) -> set[str]:

@@ -2,6 +2,7 @@
 
 import enum
 import json
+import time
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
@@ -14,11 +15,12 @@ from adclient._core import decode, jsontext, operations
 from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.exchange import ACQUIRE, ASK, SEND, Exchange
+from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.gate import MemoryGate
 from adclient._core.operations import Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
-from adclient._core.retry import RateLimitGate, RetryQuota
+from adclient._core.retry import RetryQuota
 from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -193,7 +195,7 @@ def drive(
     random: float = 0.0,
     overslept: float = 0.0,
     tracer: Tracer | None = None,
-    gate: RateLimitGate | None = None,
+    gate: MemoryGate | None = None,
     quota: RetryQuota | None = None,
     queue: Iterable[Callable[[], None]] = (),
     tokens: Iterable[str] = (),
@@ -203,11 +205,12 @@ def drive(
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
     called one at a time while the call waits for a slot. With `tokens`, a function returns one of
-    them before each attempt; with `asked`, there is a shared gate that answers with these.
+    them before each attempt; with `asked`, a gate answers with these.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
-    happenings, fetched, answers = iter(queue), [bearer(token) for token in tokens], list(asked)
-    options = options or options_of()
+    happenings, answers = iter(queue), list(asked)
+    has_tokens, fetched = bool(tokens), [bearer(token) for token in tokens]
+    options, gate = options or options_of(), gate or MemoryGate(time.monotonic)
 
     def now() -> float:
         return clock[0]
@@ -223,12 +226,11 @@ def drive(
             outcome = None
             if step is ACQUIRE:
                 next(happenings, lambda: None)()
-                if fetched:
-                    exchange.auth = fetched.pop(0)
+                gate.now = now  # not that of a call in the queue
+                outcome = exchange.authorize(fetched.pop(0)) if has_tokens else None
                 if waiting and waiting[0] is NO_SLOT:
                     outcome = waiting.pop(0)
-            elif step is ASK:
-                outcome = answers.pop(0)
+                outcome = outcome or (answers.pop(0) if answers else exchange.ask(gate))
             elif step is SEND:
                 run.sends.append(Sent(exchange.request, exchange.attempts, exchange.time_left))
                 assert waiting, f"attempt {exchange.attempts} was not expected"
@@ -238,6 +240,8 @@ def drive(
                 timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
                 clock[0] += timed.seconds
                 outcome = exchange.received(timed.outcome)
+                if exchange.pause:
+                    gate.pause(call, exchange.key, exchange.pause)
             else:
                 run.sleeps.append(step)
                 clock[0] += step + overslept
@@ -249,12 +253,10 @@ def drive(
             call,
             build(call, options),
             options,
-            gate or RateLimitGate(),
             quota or RetryQuota(),
             now=now,
             random=lambda: random,
-            may_renew_token=bool(fetched),
-            has_shared_gate=bool(answers),
+            may_renew_token=has_tokens,
             reporter=reporter,
         )
         try:

@@ -15,14 +15,13 @@ from core_helpers import (
     STAGED,
     WRITE,
     Failure,
-    RateLimitGate,
+    MemoryGate,
     RetryQuota,
     drive,
     options_of,
     reply,
 )
 
-from adclient._core.retry import with_rate_limit
 from adclient.conventions import Conventions
 from adclient.errors import CallTimeout, RateLimited
 from adclient.options import RetryPolicy
@@ -124,7 +123,7 @@ def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
     run = drive(call, *[limit] * 3, success, options=options_of(conventions=LIMITS))
     assert (run.sleeps, run.value.response.attempts) == ([8.0] * 3, 4)
-    gate, short = RateLimitGate(), options_of(conventions=LIMITS, timeout=5)
+    gate, short = MemoryGate(time.monotonic), options_of(conventions=LIMITS, timeout=5)
     error = drive(call, limit, options=short, gate=gate).error
     assert (type(error), error.status, error.retry_after) == (RateLimited, status, 8.0)
     assert drive(call, success, gate=gate).sleeps == [8.0]
@@ -229,7 +228,7 @@ SHORT_TIMEOUT = options_of(timeout=5.0)
 
 def after(outcome, options=SHORT_TIMEOUT):
     """Return a gate that noted one failed call; the clock of each drive starts at 1000."""
-    gate = RateLimitGate()
+    gate = MemoryGate(time.monotonic)
     assert drive(READ, outcome, options=options, gate=gate).error is not None
     return gate
 
@@ -238,7 +237,7 @@ def after(outcome, options=SHORT_TIMEOUT):
 @each_case(("timeout", "random", "slept"), [(30.0, 0.0, 8.0), (9.0, 0.5, 8.4)])
 def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome, timeout, random, slept):
     """A call waits if the longest wait, of 8.8 seconds, fits its timeout."""
-    gate = RateLimitGate()
+    gate = MemoryGate(time.monotonic)
     queue = [lambda: drive(call, limited(8), options=SHORT_TIMEOUT, gate=gate)]
     options = options_of(timeout=timeout)
     run = drive(call, outcome, options=options, gate=gate, queue=queue, random=random)
@@ -270,14 +269,13 @@ def test_outcome_that_is_no_rate_limit_for_a_call_does_not_delay_it(outcome, ret
 
 
 def test_longest_rate_limit_counts_and_an_expired_one_is_removed():
-    gate, options = after(limited(8)), options_of()
+    gate = after(limited(8))
     drive(READ, limited(6), options=SHORT_TIMEOUT, gate=gate)
     assert drive(READ, LISTED, gate=gate).sleeps == [8.0]
-    noted = with_rate_limit(limited(8), options.conventions)
-    gate.note(OTHER, options, noted, 1007.0)
-    assert len(gate.ends) == 2
-    gate.note(OTHER, options, noted, 1008.0)
-    assert len(gate.ends) == 1
+    for now, pauses in ((1007.0, 2), (1008.0, 1)):
+        gate.now = lambda now=now: now
+        gate.pause(READ, "other", 8.0)
+        assert len(gate.ends) == pauses
 
 
 @each_case("call", [READ, WRITE])

@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from adclient import SharedGate, SQLiteLedger
+from adclient import Request, SharedGate, SQLiteLedger
 from adclient._core.call import validated
+from adclient._core.exchange import Exchange
 from adclient._core.operations import EXPLAIN_ALPHA_OBJECTIVES
+from adclient._core.retry import RetryQuota
+from adclient._http.limiter import CapacityLimiter
+from adclient._sync.gate_slot import GateSlot
 from adclient.options import Options
 from adclient.testing import FakeAdService
 
@@ -44,18 +48,38 @@ def gate(where) -> SharedGate:
 
 @pytest.fixture
 def ask():
-    """Ask a gate for a call, with a ticket that has waited or a new one; its decision."""
+    """Let a slot ask its gate, and return what that answers."""
 
-    def ask(ticket, longest: float = 30.0):
-        ticket.asking(longest, 0.5)()
-        return ticket.decision
+    def ask(slot, longest: float = 30.0):
+        slot._exchange.deadline = slot._exchange.now() + longest
+        answer = slot.enter()
+        slot.release()
+        return answer
 
     return ask
 
 
 @pytest.fixture
-def ticket_of(fake):
-    """The ticket of a call, for which a test decides when it asks."""
+def slot_of(fake):
+    """The slot of a call at a gate, for which a test decides when it asks."""
     call = validated(EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "account_b204"})
-    options = Options(base_url="https://ads.example.com")
-    return lambda gate: gate.__ticket__(call, options, fake.clock.monotonic)
+    options, now = Options(base_url="https://ads.example.com"), fake.clock.monotonic
+    request = Request(method="GET", url="https://ads.example.com")
+
+    def slot_of(gate):
+        exchange = Exchange(call, request, options, RetryQuota(), now=now, random=float)
+        return GateSlot(CapacityLimiter(9), gate, exchange)
+
+    return slot_of
+
+
+@pytest.fixture
+def pause(slot_of):
+    """Let a response with a `Retry-After` pause a gate."""
+
+    def pause(gate, seconds: float) -> None:
+        slot = slot_of(gate)
+        slot._exchange.pause = seconds
+        slot.pause()
+
+    return pause

@@ -59,7 +59,7 @@ def test_file_lies_beside_a_ledger_that_is_not_created(gate, gate_file, where, t
     assert repr(SharedGate(SQLiteLedger(tmp_path / "link.db"))) == f"<SharedGate {gate_file}>"
 
 
-def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, ticket_of, ask) -> None:
+def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, slot_of, ask) -> None:
     deletions = [gate_file.unlink, gate_file.unlink]
 
     def now() -> datetime:
@@ -69,9 +69,9 @@ def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, ticke
 
     gate = SharedGate(SQLiteLedger(where, now=now), per_second=1000)
     with pytest.raises(LedgerError, match="read-only"):  # deleted twice
-        ask(ticket_of(gate))
+        ask(slot_of(gate))
     deletions.append(gate_file.unlink)
-    assert ask(ticket_of(gate)) is None
+    assert ask(slot_of(gate)) is None
 
 
 @sync_and_async
@@ -189,7 +189,7 @@ async def test_call_cancelled_before_it_asks_takes_no_turn(client_kind, where, l
                 for _ in range(3):
                     tasks.start_soon(read, client)
                 await anyio.wait_all_tasks_blocked()
-                with pytest.raises(CallTimeout, match="no turn at the shared gate in time"):
+                with pytest.raises(CallTimeout, match="no turn at the gate in time"):
                     await read(client.with_options(timeout=0.1))
         assert scope.cancelled_caught
         with pytest.raises(CallTimeout) as late:

@@ -76,17 +76,17 @@ async def test_call_without_time_for_a_pause_is_not_sent(client_kind, fake, gate
     async with of_fake(client_kind, fake, gate_of(), timeout=40, ledger=ledger) as client:
         with pytest.raises(RateLimited):
             await wait(read(client))
-        problem = "asked for a pause, of which 60.5 s are left.*retry after 60.5 s"
+        problem = "asked for a pause, of which 60 s are left.*retry after 60 s"
         with pytest.raises(CallTimeout, match=problem) as late:
             await wait(client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="c"))
-    assert (late.value.attempts, late.value.retry_after) == (0, 60.5)
+    assert (late.value.attempts, late.value.retry_after) == (0, 60.0)
     assert len(fake.requests) == 1
     assert [entry.state for entry in ledger.entries()] == ["not staged"]
     ledger.verify()
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "left"), [(60, 40, 60.5), (40, 60, 60.5), (10**9, 1, 86400.5)]
+    ("first", "second", "left"), [(60, 40, 60.0), (40, 60, 60.0), (10**9, 1, 86400.0)]
 )
 def test_longest_pause_counts_up_to_a_day(fake, gate_of, first, second, left) -> None:
     limit(fake, first, second)
@@ -148,21 +148,21 @@ def test_calls_of_scope_call_have_one_cap_and_no_pause(fake, gate_of) -> None:
     assert fake.clock.sleeps == pytest.approx((0.95,))
 
 
-def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, ticket_of, ask) -> None:
+def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, slot_of, ask, pause) -> None:
     gate = gate_of(per_second=0.5)
-    tickets = [ticket_of(gate) for _ in range(5)]
-    waits = [ask(ticket) for ticket in tickets]
+    slots = [slot_of(gate) for _ in range(5)]
+    waits = [ask(slot) for slot in slots]
     assert waits == [None, *map(pytest.approx, (1.95, 3.95, 5.95, 7.95))]
     fake.clock.advance(3.9)
-    assert ask(tickets[2]) is None
-    assert ask(tickets[1]) == pytest.approx(6.05)  # its turn was at 1.95
-    ticket_of(gate).pausing(4)()
+    assert ask(slots[2]) is None
+    assert ask(slots[1]) == pytest.approx(6.05)  # its turn was at 1.95
+    pause(gate, 4)
     fake.clock.advance(2)
-    assert ask(tickets[3]) == pytest.approx(2.2)
+    assert ask(slots[3]) == pytest.approx(2)
     fake.clock.advance(2.05)
-    assert ask(tickets[4]) is None
+    assert ask(slots[4]) is None
     fake.clock.advance(0.15)
-    assert ask(tickets[3]) == pytest.approx(3.85)  # behind those that have a turn
+    assert ask(slots[3]) == pytest.approx(3.85)  # behind those that have a turn
 
 
 def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_of) -> None:
@@ -244,28 +244,28 @@ def test_call_inside_of_a_hook_waits_for_no_turn_of_a_call_that_waits_for_its_sl
     assert waiting[0].exception() is None
 
 
-def test_call_without_time_for_its_turn_takes_none(gate_of, ticket_of, ask) -> None:
+def test_call_without_time_for_its_turn_takes_none(gate_of, slot_of, ask) -> None:
     gate = gate_of(per_second=0.1)
-    assert ask(ticket_of(gate)) is None
+    assert ask(slot_of(gate)) is None
     for _ in range(3):
-        late = ask(ticket_of(gate), longest=9.9)
+        late = ask(slot_of(gate), longest=9.9)
         assert late.retry_after == pytest.approx(9.95)
         assert late.reason == "0.1 requests per second: 9.95 s to wait"
-    assert ask(ticket_of(gate)) == pytest.approx(9.95)
+    assert ask(slot_of(gate)) == pytest.approx(9.95)
 
 
 def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
-    fake, where, gate_of, ticket_of, ask
+    fake, where, gate_of, slot_of, ask, pause
 ) -> None:
-    assert ask(ticket_of(gate_of(per_second=1e-9))) is None
-    assert ask(ticket_of(gate_of(per_second=10))) == pytest.approx(0.05)
-    ticket_of(gate_of()).pausing(60)()
+    assert ask(slot_of(gate_of(per_second=1e-9))) is None
+    assert ask(slot_of(gate_of(per_second=10))) == pytest.approx(0.05)
+    pause(gate_of(), 60)
     set_back = adclient.SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
     slow, paused = SharedGate(set_back, per_second=0.1), SharedGate(set_back)
-    assert ask(ticket_of(paused)) is None
-    assert ask(ticket_of(slow)) is None
-    ticket_of(paused).pausing(1)()
-    assert ask(ticket_of(paused)) == pytest.approx(1.05)
+    assert ask(slot_of(paused)) is None
+    assert ask(slot_of(slow)) is None
+    pause(paused, 1)
+    assert ask(slot_of(paused)) == pytest.approx(1)
 
 
 def test_slow_token_function_takes_no_turn_of_its_call(fake, gate_of) -> None:

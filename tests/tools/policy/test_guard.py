@@ -287,7 +287,7 @@ def test_call_that_ends_while_admitted_leaves_none_unknown(client_kind, is_late,
     ledger.is_broken_from = "reserve" if is_broken else None
 
     async def call(client) -> None:
-        with pytest.raises(adclient.CallTimeout, match="the ledger took the whole timeout"):
+        with pytest.raises(adclient.CallTimeout, match="the record of the call took the whole"):
             await write(client)
 
     async def scenario() -> None:

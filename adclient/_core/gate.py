@@ -1,0 +1,57 @@
+"""The gate of one client: how long its calls wait after a 429."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+from adclient._core.call import Call
+from adclient._core.response import Failure
+from adclient.models import Result
+from adclient.options import Options
+
+Ask: TypeAlias = Callable[[Call[Result], str, float], Failure | float | None]
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Turn(float):
+    """Seconds until the turn of a call at a gate begins, which the call does not miss by a jitter.
+
+    It is reserved by `__reserve__` of a gate that limits requests per second, and lasts a moment.
+    """
+
+    __slots__ = ()
+    LASTS = 0.1
+
+
+class MemoryGate:
+    """The pauses of one client, as `adclient.extend.Gate` describes it.
+
+    It never blocks, and refuses nothing: a call without time for a pause is sent at once, as the
+    service may accept it.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.ends: dict[str, float] = {}
+        self.now = now
+
+    def ask(self, _: Call[Result], key: str, seconds: float) -> float | None:
+        """Seconds to wait; None for a call that may be sent."""
+        left = self.ends.get(key, 0.0) - self.now()
+        return left if 0 < left < seconds else None
+
+    def pause(self, _: Call[Result], key: str, seconds: float) -> None:
+        """Let no call with this key pass for so many seconds; a longer pause stays."""
+        now = self.now()
+        # Expired ends would pile up, one for each account. A copy, because other threads add some.
+        for over in [key for key, end in tuple(self.ends.items()) if end <= now]:
+            self.ends.pop(over, None)
+        self.ends[key] = max(self.ends.get(key, 0.0), now + seconds)
+
+
+def key_of(call: Call[Result], options: Options) -> str:
+    """What a rate limit holds for: a service, whose address has one spelling, or an account."""
+    url = urlsplit(options.base_url)
+    address = f"{url.scheme}://{url.hostname}:{url.port or _PORTS.get(url.scheme)}{url.path}"
+    is_account = options.conventions.rate_limit_scope == "account"
+    return f"{address.rstrip('/')}\n{call.account_id * is_account}"
