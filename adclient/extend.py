@@ -210,7 +210,7 @@ def run(
         parts["options"] = options
     if credentials is not None:
         parts |= {"credentials": credentials, "tokens": None}
-    return engine.with_parts(**parts).run(call)
+    return engine.with_parts(**parts).run_bare(call)
 
 
 class _Sender:

@@ -83,6 +83,14 @@ class Engine:
             forget_frames(error)
             raise
 
+    def run_bare(self, call: Call[R]) -> R:
+        """Perform one call of a tool, whose errors do not show the requests either."""
+        try:
+            return self.run(call)
+        except BaseException as error:
+            forget_frames(error)
+            raise
+
     def read(
         self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: Unpack[Arguments]
     ) -> Page[T]:

@@ -62,6 +62,14 @@ class SharedGate:
         CallTimeout 0 60.0
         >>> len(fake.requests)
         1
+
+        As an `adclient.extend.Gate`, which a gate of your own can ask:
+
+        >>> from adclient.extend import OPERATIONS, validated
+        >>> call = validated(OPERATIONS[-1], {"account_id": "account_d118"})
+        >>> gate.pause(call, "mine", 60)
+        >>> round(gate.ask(call, "mine", 90), -1)
+        60.0
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from adclient import AdClientError
 REFERENCE = "".join(path.read_text("utf-8") for path in (ROOT / "docs/reference").glob("*.md"))
 DIRECTIVES = re.findall(r"^::: (\S+)$", REFERENCE, re.MULTILINE)
 
-MODULES = ("conform", "doctor", "ledger", "mcp", "plan", "testing", "testing.server")
+MODULES = ("conform", "doctor", "extend", "ledger", "mcp", "plan", "testing", "testing.server")
 
 
 def subclasses(cls: type) -> Iterator[type]:

@@ -5,12 +5,16 @@ from contextlib import suppress
 from itertools import chain
 from urllib.parse import parse_qsl
 
+import attrs
 import httpx
-from clients import BASE_URL, a_draft, a_page, method_of
+import pytest
+from clients import BASE_URL, Service, a_draft, a_page, method_of, sync_and_async, wait
 from hypothesis import given, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
+from memory_ledger import MemoryLedger
 
-from adclient import AdClient, AdClientError, Conventions
+from adclient import AdClient, AdClientError, ConfigurationError, Conventions, Policy, PolicyRefused
+from adclient.extend import OPERATIONS, Call, run, validated
 
 hostile_texts = st.one_of(
     st.sampled_from([
@@ -107,3 +111,71 @@ def test_hostile_arguments_make_no_request_outside_the_operations(row, data) -> 
         assert str(request.url).startswith(f"{BASE_URL}/v1/")
         assert request.headers["host"] == "ads.example.com"
         assert "x-approve" not in request.headers
+
+
+# Tools of somebody else.
+
+PAUSE = next(each for each in OPERATIONS if each.full_name == "beta.pause_campaign")
+
+
+def pause(account_id="a") -> Call:
+    return validated(PAUSE, {"account_id": account_id, "campaign_id": "c"})
+
+
+@sync_and_async
+async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind) -> None:
+    async with client_kind.open(transport=Service().transport) as client:
+        for changed in (
+            {"endpoint": "POST /v1/drafts/draft_1/approve"},
+            {"endpoint": "GET /v1/beta-ads/pause-beta-campaign"},
+            {},
+        ):
+            call = attrs.evolve(pause(), operation=attrs.evolve(PAUSE, **changed))
+            with pytest.raises(ConfigurationError, match="is none of the operations of adclient"):
+                await wait(run(client, call))
+
+
+class Guard:
+    """It is the record of each call, and fails where it is told to."""
+
+    def __init__(self, fails="") -> None:
+        self.seen, self.fails = [], fails
+
+    def note(self, name, *values) -> None:
+        self.seen.append((name, *values))
+        if name == self.fails:
+            raise ValueError(name)
+
+    def admit(self, call, actor):
+        self.note("admit", call.account_id, actor)
+        return self
+
+    def reserve(self, seconds) -> None:
+        assert 0 < seconds < 30
+        self.note("reserve")
+
+    def end(self, result, attempts) -> None:
+        self.note("end", type(result).__name__, attempts)
+
+
+@sync_and_async
+async def test_guard_of_a_run_is_added_to_the_policy_and_the_ledger(client_kind) -> None:
+    ledger, service = MemoryLedger(), Service(a_draft(), a_draft(), a_draft())
+    options = {"ledger": ledger, "policy": Policy(accounts=["a"]), "actor": "kim"}
+    begin = [("admit", "a", "kim"), ("reserve",)]
+    async with client_kind.open(transport=service.transport, **options) as client:
+        with pytest.raises(PolicyRefused):
+            await wait(run(client, pause("b"), guard=Guard()))
+        del ledger.rows[:]
+        await wait(run(client, pause(), guard=(guard := Guard())))
+        assert guard.seen == [*begin, ("end", "Draft", 1)]
+        assert ledger.states == ["under way", "staged"]
+        for fails, states in (("admit", []), ("reserve", ["under way", "not staged"])):
+            del ledger.rows[:]
+            with pytest.raises(ValueError, match=fails):
+                await wait(run(client, pause(), guard=(guard := Guard(fails))))
+            assert (guard.seen, ledger.states) == (begin[: 1 + len(states) // 2], states)
+    assert len(service.requests) == 1
+    async with client_kind.open(transport=service.transport) as client:
+        with pytest.warns(RuntimeWarning, match="its end could not be recorded: ValueError"):
+            assert (await wait(run(client, pause(), guard=Guard("end")))).draft_id

@@ -18,6 +18,7 @@ import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
 from adclient._tasks.clock import monotonic
 from adclient.ledger.database import LOCKED
+from adclient.extend import Failure
 from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
 
@@ -307,6 +308,35 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
     monkeypatch.setattr(gate._database, "_use", lambda *_: [][1])
     with pytest.raises(IndexError):  # a bug is none of the database
         gate._database.use("key", lambda state: None, monotonic() + 1)
+
+
+# A gate of somebody else; docs/how-to/extend.md has one with pauses.
+
+
+@sync_and_async
+async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fake) -> None:
+    class Gate:
+        pause = print
+        answers, seen = [2, 1.5, -1, 40, Failure(reason="closed", sent=False)], []
+
+        def ask(self, call, key, seconds):
+            self.seen.append((call.account_id, key, seconds))
+            return self.answers.pop(0)
+
+
+    gate = Gate()
+    async with of_fake(client_kind, fake, gate, max_retries=0) as client:
+        assert repr(client).endswith(", gate Gate>")
+        assert (await wait(read(client))).response.attempts == 1
+        with pytest.raises(CallTimeout, match="the gate asks to wait 40 s") as late:
+            await wait(read(client))
+        with pytest.raises(adclient.ConnectionFailed, match="closed"):
+            await wait(read(client))
+    assert fake.clock.sleeps == pytest.approx((2.1, 1.575))
+    key = f"{fake.base_url}:443\n{ACCOUNT}"
+    assert {seen[:2] for seen in gate.seen} == {(ACCOUNT, key)}
+    assert all(seen[2] <= left for seen, left in zip(gate.seen, (30, 28, 26.4, 30), strict=False))
+    assert (late.value.retry_after, len(fake.requests)) == (40, 1)
 
 
 # Settings.
