@@ -21,18 +21,13 @@ class AsyncTokenFetcher:
     def __init__(self, function: Callable[[], object], wall_time: Callable[[], float]) -> None:
         self._function = function
         self._now = wall_time
-        self._cache = TokenCache()
+        self.cache = TokenCache()
         # A lock with a timeout, which forks, interrupts and cancelled tasks leave free.
         self._lock = AsyncCapacityLimiter(1)
 
-    @property
-    def keeps_token(self) -> bool:
-        """Whether the function returns a `Token`, which all calls have until it expires."""
-        return not self._cache.is_plain
-
     async def fetch(self, seconds: float, refused: AuthHeaders) -> AuthHeaders | None:
         """The headers with a token that was not `refused`; None if waiting took too long."""
-        cache = self._cache
+        cache = self.cache
         cache.refuse(refused, self._now())
         since = cache.count
         old = cache.get(self._now(), since)
@@ -56,7 +51,7 @@ class AsyncTokenFetcher:
 
     async def _refresh(self, old: AuthHeaders, seconds: float) -> AuthHeaders:
         """A new token, or the old one if that fails: it is still good."""
-        self._cache.begin_refresh(self._now())
+        self.cache.begin_refresh(self._now())
         new, problem = None, "it took too long"
         try:
             # At most half of the time that the call has, which may go on with the old token.
@@ -74,8 +69,8 @@ class AsyncTokenFetcher:
             token = self._function()
             if isawaitable(token):  # async only
                 token = await token  # async only
-            return self._cache.keep(token, self._now())
+            return self.cache.keep(token, self._now())
         except Exception as error:
-            if not self._cache.is_plain:
-                self._cache.fail(error, self._now())
+            if not self.cache.is_plain:
+                self.cache.fail(error, self._now())
             raise

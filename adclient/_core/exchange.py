@@ -83,6 +83,7 @@ class Exchange(Generic[R]):
         "request",
         "request_id",
     )
+    pause: float  # seconds that the last response asks all calls of the gate to wait
 
     def __init__(
         self,
@@ -115,7 +116,6 @@ class Exchange(Generic[R]):
         self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
         self._may_renew_token = may_renew_token
         self._refusal: RawResponse | None = None  # a 401, until there is another token
-        self.pause = 0.0  # seconds that the last response asks all calls of the gate to wait
         self._is_success = self._is_quota_used_up = False
 
     def steps(self) -> Steps:
@@ -203,9 +203,10 @@ class Exchange(Generic[R]):
         """An outcome with its rate limit, and without credentials; `pause` is set."""
         conventions = self._options.conventions
         outcome = retry.with_rate_limit(outcome, conventions)
-        is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
-        is_shared = is_limit and conventions.rate_limit_scope != "call"
-        self.pause = (outcome.retry_after or 0.0) if is_shared else 0.0
+        self.pause = 0.0
+        if (seconds := outcome.retry_after) and isinstance(outcome, RawResponse):
+            is_shared = outcome.is_rate_limit and conventions.rate_limit_scope != "call"
+            self.pause = seconds if is_shared else 0.0
         for redactor in self.redactors:
             outcome = redacted(outcome, redactor)
         return outcome

@@ -181,7 +181,7 @@ class Engine:
         """False if a function of the user's may give each call the credentials of another user."""
         function = self.credentials.auth or self.credentials.token
         is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
-        keeps_token = self.tokens is not None and self.tokens.keeps_token
+        keeps_token = self.tokens is not None and not self.tokens.cache.is_plain
         return (is_ours or keeps_token) and getattr(self.sender, "client", None) is None
 
     def check_open(self) -> None:

@@ -14,7 +14,7 @@ from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 from memory_ledger import MemoryLedger
 
 from adclient import AdClient, AdClientError, ConfigurationError, Conventions, Policy, PolicyRefused
-from adclient.extend import OPERATIONS, Call, run, validated
+from adclient.extend import OPERATIONS, Call, Credentials, parts_of, run, validated
 
 hostile_texts = st.one_of(
     st.sampled_from([
@@ -133,6 +133,20 @@ async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind)
             call = attrs.evolve(pause(), operation=attrs.evolve(PAUSE, **changed))
             with pytest.raises(ConfigurationError, match="is none of the operations of adclient"):
                 await wait(run(client, call))
+
+
+@sync_and_async
+async def test_run_can_have_other_options_and_credentials_than_its_client(client_kind) -> None:
+    service = Service(a_draft(), a_draft())
+    async with client_kind.open(transport=service.transport, token="t0ken") as client:
+        options = attrs.evolve(parts_of(client).options, headers={"x-tool": "1"})
+        await wait(run(client, pause(), options=options, credentials=Credentials()))
+        await wait(run(client, pause()))
+    sent = [
+        [each.headers.get(name) for each in service.requests]
+        for name in ("x-tool", "authorization")
+    ]
+    assert sent == [["1", None], [None, "Bearer t0ken"]]
 
 
 class Guard:

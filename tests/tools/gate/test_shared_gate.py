@@ -17,8 +17,8 @@ from gate_tests import *  # noqa: F403
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
 from adclient._tasks.clock import monotonic
-from adclient.ledger.database import LOCKED
 from adclient.extend import Failure
+from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
 
@@ -245,6 +245,18 @@ def test_call_inside_of_a_hook_waits_for_no_turn_of_a_call_that_waits_for_its_sl
     assert waiting[0].exception() is None
 
 
+def test_call_without_a_slot_in_time_is_not_sent(fake, gate_of) -> None:
+    def on_request(_) -> None:
+        with ThreadPoolExecutor(1) as thread:
+            late.append(thread.submit(read, client.with_options(timeout=0.01)).exception())
+
+    late, hooks = [], Hooks(on_request=on_request)
+    client = fake.client(gate=gate_of(), max_concurrency=1, hooks=hooks)
+    read(client)
+    assert (len(late), len(fake.requests)) == (1, 1)
+    assert "no free connection in time (max_concurrency is 1)" in str(late[0])
+
+
 def test_call_without_time_for_its_turn_takes_none(gate_of, slot_of, ask) -> None:
     gate = gate_of(per_second=0.1)
     assert ask(slot_of(gate)) is None
@@ -322,7 +334,6 @@ async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fak
         def ask(self, call, key, seconds):
             self.seen.append((call.account_id, key, seconds))
             return self.answers.pop(0)
-
 
     gate = Gate()
     async with of_fake(client_kind, fake, gate, max_retries=0) as client:
