@@ -151,7 +151,6 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
-            from adclient._core.gate import MemoryGate
             from adclient._http.async_limiter import AsyncCapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
@@ -201,7 +200,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                     clock=clock,
                     random=random,
                     tracer=_telemetry.tracer(),
-                    gate=MemoryGate(clock.now) if gate is None else gate,
+                    gate=gate,
                     guard=guard,
                     at_close=at_close,
                 )

@@ -14,7 +14,7 @@ from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for, warn
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.gate import MemoryGate
+from adclient._core.gate import Pauses
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
@@ -56,10 +56,11 @@ class AsyncEngine:
     clock: Clock
     random: Callable[[], float]
     tracer: Tracer | None
-    gate: "Gate"
+    gate: "Gate | None" = None
     guard: "CallGuard | None" = None
     at_close: Callable[[], None] | None = None  # it may block
     quota: RetryQuota = attrs.field(factory=RetryQuota)
+    pauses: Pauses = attrs.field(factory=Pauses)  # unless there is another gate
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "AsyncTokenFetcher | None" = None
@@ -123,7 +124,7 @@ class AsyncEngine:
             reporter=reporter,
         )
         slot = AsyncSlot(self.limiter)
-        if not isinstance(self.gate, MemoryGate):
+        if self.gate is not None:
             slot = AsyncGateSlot(self.limiter, self.gate, exchange)
         try:
             if record is None:
@@ -138,7 +139,7 @@ class AsyncEngine:
             try:
                 slot.release()
             finally:  # also after an interrupt in between
-                if isinstance(slot, AsyncGateSlot):
+                if slot.place is not None:
                     slot.place.release()
         if reporter is not None:
             reporter.end(None)
@@ -169,7 +170,7 @@ class AsyncEngine:
     def guarded(self) -> dict[str, str]:
         """The policy, the ledger and the gate, for display."""
         shown: dict[str, str] = getattr(self.guard, "shown", {})
-        if isinstance(self.gate, MemoryGate):
+        if self.gate is None:
             return shown
         cls = type(self.gate)
         # Only of our own is the `repr` safe.
@@ -213,7 +214,7 @@ class AsyncEngine:
             value = await self._perform(exchange, slot)
         except BaseException as error:
             slot.release()
-            if isinstance(slot, AsyncGateSlot):
+            if slot.place is not None:
                 slot.place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
             end = _ending(record, exchange.call, error, exchange.attempts)
@@ -271,8 +272,8 @@ class AsyncEngine:
             wait = await gate_slot.enter()
         elif not await slot.acquire(exchange.time_left):
             wait = none_in_time("no free connection", self.limiter)
-        elif isinstance(gate := self.gate, MemoryGate) and gate.ends:
-            wait = exchange.ask(gate)
+        elif self.pauses.ends:
+            wait = exchange.pause_left(self.pauses)
         self.check_open()
         return wait
 
@@ -281,7 +282,7 @@ class AsyncEngine:
         if isinstance(slot, AsyncGateSlot):
             await slot.pause()
         else:
-            self.gate.pause(exchange.call, exchange.key, exchange.pause)
+            self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
 
     async def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -27,6 +27,8 @@ class AsyncGateSlot(AsyncSlot):
     queue for the gate must not have them all. Each of them has a `place` until its turn is over.
     """
 
+    place: AsyncSlot
+
     def __init__(
         self, limiter: AsyncCapacityLimiter, gate: "Gate", exchange: Exchange[Result]
     ) -> None:

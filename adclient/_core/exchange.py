@@ -20,7 +20,7 @@ import attrs
 from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
-from adclient._core.gate import MemoryGate, Turn, key_of
+from adclient._core.gate import Pauses, Turn, key_of
 from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
 from adclient._core.redact import Redactor
@@ -128,25 +128,24 @@ class Exchange(Generic[R]):
         outcome: Outcome | None = None
         while True:
             wait = yield ACQUIRE
-            if isinstance(wait, Failure):
-                return outcome or wait  # an earlier response explains more than a lack of slots
-            if self._refusal is not None:
-                if reporter is not None:
-                    reporter.retrying(self.attempts, self._refusal, 0.0)
-                self._refusal = None
             if wait is not None:
+                if isinstance(wait, Failure):
+                    return outcome or wait  # an earlier response explains more than a lack of slots
                 assert not isinstance(wait, RawResponse)
                 spare = self.time_left - wait
                 if spare <= 0:
-                    return outcome or attrs.evolve(
-                        too_late(f"the gate asks to wait {wait:.3g} s"), retry_after=wait
-                    )
+                    late = too_late(f"the gate asks to wait {wait:.3g} s")
+                    return outcome or attrs.evolve(late, retry_after=wait)
                 if not isinstance(wait, Turn):  # calls that wait for the same pause come apart
                     wait += self._random() * min(retry.jitter(wait), spare)
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
                 continue  # the gate is asked again: another 429 may have come meanwhile
+            if self._refusal is not None:
+                if reporter is not None:
+                    reporter.retrying(self.attempts, self._refusal, 0.0)
+                self._refusal = None
             # Credentials or a slot may have taken all the time; a late write would go unnoticed.
             if self.time_left <= 0:
                 return outcome or too_late("waiting took the whole timeout")
@@ -193,11 +192,13 @@ class Exchange(Generic[R]):
         """What a rate limit holds for."""
         return key_of(self.call, self._options)
 
-    def ask(self, gate: MemoryGate) -> float | None:
-        """Seconds to wait for a pause, if this call retries what is limited."""
+    def pause_left(self, pauses: Pauses) -> float | None:
+        """Seconds to wait, if this call retries what is limited; None if it can be sent."""
         policy = self._options.retry
         is_heeded = policy.max_retries > 0 and 429 in policy.statuses
-        return gate.ask(self.call, self.key, self.time_left) if is_heeded else None
+        left = pauses.left(self.key, self.now()) if is_heeded else 0.0
+        # Without time for the wait, it is sent anyway: the service may accept it.
+        return left if 0 < left < self.time_left else None
 
     def received(self, outcome: Outcome) -> Outcome:
         """An outcome with its rate limit, and without credentials; `pause` is set."""

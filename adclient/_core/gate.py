@@ -1,4 +1,4 @@
-"""The gate of one client: how long its calls wait after a 429."""
+"""What a gate decides: pauses after a 429, and turns."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -24,25 +24,18 @@ class Turn(float):
     LASTS = 0.1
 
 
-class MemoryGate:
-    """The pauses of one client, as `adclient.extend.Gate` describes it.
+class Pauses:
+    """Until when the calls of a client without a gate of its own wait, as services asked."""
 
-    It never blocks, and refuses nothing: a call without time for a pause is sent at once, as the
-    service may accept it.
-    """
-
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self) -> None:
         self.ends: dict[str, float] = {}
-        self.now = now
 
-    def ask(self, _: Call[Result], key: str, seconds: float) -> float | None:
-        """Seconds to wait; None for a call that may be sent."""
-        left = self.ends.get(key, 0.0) - self.now()
-        return left if 0 < left < seconds else None
+    def left(self, key: str, now: float) -> float:
+        """Seconds until the pause of a key is over; 0 or less if there is none."""
+        return self.ends.get(key, now) - now
 
-    def pause(self, _: Call[Result], key: str, seconds: float) -> None:
-        """Let no call with this key pass for so many seconds; a longer pause stays."""
-        now = self.now()
+    def begin(self, key: str, now: float, seconds: float) -> None:
+        """Begin a pause of so many seconds; one that lasts longer stays."""
         # Expired ends would pile up, one for each account. A copy, because other threads add some.
         for over in [key for key, end in tuple(self.ends.items()) if end <= now]:
             self.ends.pop(over, None)

@@ -33,6 +33,7 @@ class AsyncSlot:
 
     __slots__ = ("_is_held", "_semaphore")
     is_nested = False
+    place: "AsyncSlot | None" = None  # in the line for a turn at a gate
 
     def __init__(self, limiter: AsyncCapacityLimiter) -> None:
         semaphore = limiter.semaphores.get(None)

@@ -57,6 +57,7 @@ class Slot:
     """
 
     __slots__ = ("_free", "_queue", "_thread", "release")
+    place: "Slot | None" = None  # in the line for a turn at a gate
 
     def __init__(self, limiter: CapacityLimiter) -> None:
         self._free = limiter.free

@@ -152,7 +152,6 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             from adclient import _telemetry
             from adclient._sync.engine import Engine
             from adclient._core.events import write_log_to_stderr
-            from adclient._core.gate import MemoryGate
             from adclient._http.limiter import CapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
@@ -202,7 +201,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
                     clock=clock,
                     random=random,
                     tracer=_telemetry.tracer(),
-                    gate=MemoryGate(clock.now) if gate is None else gate,
+                    gate=gate,
                     guard=guard,
                     at_close=at_close,
                 )

@@ -14,7 +14,7 @@ from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for, warn
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.gate import MemoryGate
+from adclient._core.gate import Pauses
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
@@ -56,10 +56,11 @@ class Engine:
     clock: Clock
     random: Callable[[], float]
     tracer: Tracer | None
-    gate: "Gate"
+    gate: "Gate | None" = None
     guard: "CallGuard | None" = None
     at_close: Callable[[], None] | None = None  # it may block
     quota: RetryQuota = attrs.field(factory=RetryQuota)
+    pauses: Pauses = attrs.field(factory=Pauses)  # unless there is another gate
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "TokenFetcher | None" = None
@@ -123,7 +124,7 @@ class Engine:
             reporter=reporter,
         )
         slot = Slot(self.limiter)
-        if not isinstance(self.gate, MemoryGate):
+        if self.gate is not None:
             slot = GateSlot(self.limiter, self.gate, exchange)
         try:
             if record is None:
@@ -138,7 +139,7 @@ class Engine:
             try:
                 slot.release()
             finally:  # also after an interrupt in between
-                if isinstance(slot, GateSlot):
+                if slot.place is not None:
                     slot.place.release()
         if reporter is not None:
             reporter.end(None)
@@ -169,7 +170,7 @@ class Engine:
     def guarded(self) -> dict[str, str]:
         """The policy, the ledger and the gate, for display."""
         shown: dict[str, str] = getattr(self.guard, "shown", {})
-        if isinstance(self.gate, MemoryGate):
+        if self.gate is None:
             return shown
         cls = type(self.gate)
         # Only of our own is the `repr` safe.
@@ -192,9 +193,7 @@ class Engine:
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
             raise RuntimeError("this iteration was closed, so nothing is sent")
 
-    def _perform_recorded(
-        self, exchange: Exchange[R], slot: Slot, record: "Record"
-    ) -> R:
+    def _perform_recorded(self, exchange: Exchange[R], slot: Slot, record: "Record") -> R:
         """Perform a call between the record of its beginning and that of its end."""
         seconds = exchange.time_left
         # A little is left to report that the record failed.
@@ -213,7 +212,7 @@ class Engine:
             value = self._perform(exchange, slot)
         except BaseException as error:
             slot.release()
-            if isinstance(slot, GateSlot):
+            if slot.place is not None:
                 slot.place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
             end = _ending(record, exchange.call, error, exchange.attempts)
@@ -271,8 +270,8 @@ class Engine:
             wait = gate_slot.enter()
         elif not slot.acquire(exchange.time_left):
             wait = none_in_time("no free connection", self.limiter)
-        elif isinstance(gate := self.gate, MemoryGate) and gate.ends:
-            wait = exchange.ask(gate)
+        elif self.pauses.ends:
+            wait = exchange.pause_left(self.pauses)
         self.check_open()
         return wait
 
@@ -281,7 +280,7 @@ class Engine:
         if isinstance(slot, GateSlot):
             slot.pause()
         else:
-            self.gate.pause(exchange.call, exchange.key, exchange.pause)
+            self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
 
     def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -28,9 +28,9 @@ class GateSlot(Slot):
     queue for the gate must not have them all. Each of them has a `place` until its turn is over.
     """
 
-    def __init__(
-        self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]
-    ) -> None:
+    place: Slot
+
+    def __init__(self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]) -> None:
         super().__init__(limiter)
         self.place = Slot(limiter.line(exchange.key))
         self._limiter = limiter

@@ -2,7 +2,6 @@
 
 import enum
 import json
-import time
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
@@ -16,7 +15,7 @@ from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.gate import MemoryGate
+from adclient._core.gate import Pauses
 from adclient._core.operations import Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
@@ -195,22 +194,21 @@ def drive(
     random: float = 0.0,
     overslept: float = 0.0,
     tracer: Tracer | None = None,
-    gate: MemoryGate | None = None,
+    gate: Pauses | None = None,
     quota: RetryQuota | None = None,
     queue: Iterable[Callable[[], None]] = (),
     tokens: Iterable[str] = (),
-    asked: Iterable[Failure | float | None] = (),
 ) -> Run:
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
     called one at a time while the call waits for a slot. With `tokens`, a function returns one of
-    them before each attempt; with `asked`, a gate answers with these.
+    them before each attempt.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
-    happenings, answers = iter(queue), list(asked)
-    has_tokens, fetched = bool(tokens), [bearer(token) for token in tokens]
-    options, gate = options or options_of(), gate or MemoryGate(time.monotonic)
+    happenings, fetched = iter(queue), [bearer(token) for token in tokens]
+    has_tokens = bool(fetched)
+    options, gate = options or options_of(), gate or Pauses()
 
     def now() -> float:
         return clock[0]
@@ -226,11 +224,10 @@ def drive(
             outcome = None
             if step is ACQUIRE:
                 next(happenings, lambda: None)()
-                gate.now = now  # not that of a call in the queue
                 outcome = exchange.authorize(fetched.pop(0)) if has_tokens else None
                 if waiting and waiting[0] is NO_SLOT:
                     outcome = waiting.pop(0)
-                outcome = outcome or (answers.pop(0) if answers else exchange.ask(gate))
+                outcome = outcome or exchange.pause_left(gate)
             elif step is SEND:
                 run.sends.append(Sent(exchange.request, exchange.attempts, exchange.time_left))
                 assert waiting, f"attempt {exchange.attempts} was not expected"
@@ -241,7 +238,7 @@ def drive(
                 clock[0] += timed.seconds
                 outcome = exchange.received(timed.outcome)
                 if exchange.pause:
-                    gate.pause(call, exchange.key, exchange.pause)
+                    gate.begin(exchange.key, now(), exchange.pause)
             else:
                 run.sleeps.append(step)
                 clock[0] += step + overslept

@@ -14,8 +14,7 @@ from core_helpers import (
     REFUSED,
     STAGED,
     WRITE,
-    Failure,
-    MemoryGate,
+    Pauses,
     RetryQuota,
     drive,
     options_of,
@@ -123,7 +122,7 @@ def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
     run = drive(call, *[limit] * 3, success, options=options_of(conventions=LIMITS))
     assert (run.sleeps, run.value.response.attempts) == ([8.0] * 3, 4)
-    gate, short = MemoryGate(time.monotonic), options_of(conventions=LIMITS, timeout=5)
+    gate, short = Pauses(), options_of(conventions=LIMITS, timeout=5)
     error = drive(call, limit, options=short, gate=gate).error
     assert (type(error), error.status, error.retry_after) == (RateLimited, status, 8.0)
     assert drive(call, success, gate=gate).sleeps == [8.0]
@@ -228,7 +227,7 @@ SHORT_TIMEOUT = options_of(timeout=5.0)
 
 def after(outcome, options=SHORT_TIMEOUT):
     """Return a gate that noted one failed call; the clock of each drive starts at 1000."""
-    gate = MemoryGate(time.monotonic)
+    gate = Pauses()
     assert drive(READ, outcome, options=options, gate=gate).error is not None
     return gate
 
@@ -237,7 +236,7 @@ def after(outcome, options=SHORT_TIMEOUT):
 @each_case(("timeout", "random", "slept"), [(30.0, 0.0, 8.0), (9.0, 0.5, 8.4)])
 def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome, timeout, random, slept):
     """A call waits if the longest wait, of 8.8 seconds, fits its timeout."""
-    gate = MemoryGate(time.monotonic)
+    gate = Pauses()
     queue = [lambda: drive(call, limited(8), options=SHORT_TIMEOUT, gate=gate)]
     options = options_of(timeout=timeout)
     run = drive(call, outcome, options=options, gate=gate, queue=queue, random=random)
@@ -273,26 +272,12 @@ def test_longest_rate_limit_counts_and_an_expired_one_is_removed():
     drive(READ, limited(6), options=SHORT_TIMEOUT, gate=gate)
     assert drive(READ, LISTED, gate=gate).sleeps == [8.0]
     for now, pauses in ((1007.0, 2), (1008.0, 1)):
-        gate.now = lambda now=now: now
-        gate.pause(READ, "other", 8.0)
+        gate.begin("other", now, 8.0)
         assert len(gate.ends) == pauses
 
 
-@each_case("call", [READ, WRITE])
-def test_call_waits_as_a_shared_gate_says_and_asks_it_again(call):
-    run = drive(call, limited(2), STAGED if call is WRITE else LISTED, asked=[3.0, 0.4, None, None])
-    assert (run.sleeps, run.value.response.attempts) == ([3.0, 0.4, 2.0], 2)
-    late = Failure(reason="the gate took the whole timeout", sent=False, timed_out=True)
-    error = drive(call, asked=[1.0, late]).error
-    assert type(error) is CallTimeout
-    assert (error.attempts, "the gate took the whole timeout" in str(error)) == (0, True)
-    # An earlier response explains more.
-    assert drive(call, limited(2), asked=[None, late]).error.status == 429
-
-
-def test_wait_for_others_is_logged_if_it_is_long_or_the_gate_is_of_this_client(caplog):
+def test_wait_for_others_is_logged(caplog):
     caplog.set_level(logging.INFO, "adclient")
-    drive(READ, LISTED, asked=[0.5, 0.6, None])
     drive(READ, LISTED, gate=after(limited(8)))
     waits = [text.partition("waits ")[2] for text in caplog.messages if "waits" in text]
-    assert waits == ["0.600 s for a shared rate limit", "8.000 s for a shared rate limit"]
+    assert waits == ["8.000 s for a shared rate limit"]

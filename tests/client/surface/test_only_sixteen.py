@@ -152,21 +152,20 @@ async def test_run_can_have_other_options_and_credentials_than_its_client(client
 class Guard:
     """It is the record of each call, and fails where it is told to."""
 
-    def __init__(self, fails="") -> None:
+    def __init__(self, fails=None) -> None:
         self.seen, self.fails = [], fails
 
-    def note(self, name, *values) -> None:
+    def note(self, name, *values) -> "Guard":
         self.seen.append((name, *values))
         if name == self.fails:
             raise ValueError(name)
-
-    def admit(self, call, actor):
-        self.note("admit", call.account_id, actor)
         return self
 
+    def admit(self, call, actor) -> "Guard":
+        return self.note("admit", call.account_id, actor)
+
     def reserve(self, seconds) -> None:
-        assert 0 < seconds < 30
-        self.note("reserve")
+        self.note("reserve", 0 < seconds < 30)
 
     def end(self, result, attempts) -> None:
         self.note("end", type(result).__name__, attempts)
@@ -176,7 +175,7 @@ class Guard:
 async def test_guard_of_a_run_is_added_to_the_policy_and_the_ledger(client_kind) -> None:
     ledger, service = MemoryLedger(), Service(a_draft(), a_draft(), a_draft())
     options = {"ledger": ledger, "policy": Policy(accounts=["a"]), "actor": "kim"}
-    begin = [("admit", "a", "kim"), ("reserve",)]
+    begin = [("admit", "a", "kim"), ("reserve", True)]
     async with client_kind.open(transport=service.transport, **options) as client:
         with pytest.raises(PolicyRefused):
             await wait(run(client, pause("b"), guard=Guard()))

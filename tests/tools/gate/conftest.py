@@ -61,25 +61,14 @@ def ask():
 
 @pytest.fixture
 def slot_of(fake):
-    """The slot of a call at a gate, for which a test decides when it asks."""
+    """The slot of a call at a gate, for which a test decides when it asks, or a pause begins."""
     call = validated(EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "account_b204"})
     options, now = Options(base_url="https://ads.example.com"), fake.clock.monotonic
     request = Request(method="GET", url="https://ads.example.com")
 
-    def slot_of(gate):
+    def slot_of(gate, pause=0.0):
         exchange = Exchange(call, request, options, RetryQuota(), now=now, random=float)
+        exchange.pause = pause
         return GateSlot(CapacityLimiter(9), gate, exchange)
 
     return slot_of
-
-
-@pytest.fixture
-def pause(slot_of):
-    """Let a response with a `Retry-After` pause a gate."""
-
-    def pause(gate, seconds: float) -> None:
-        slot = slot_of(gate)
-        slot._exchange.pause = seconds
-        slot.pause()
-
-    return pause

@@ -1,5 +1,6 @@
 """A gate that processes share: which requests wait, on the clock of the fake."""
 
+import logging
 import math
 import threading
 import time
@@ -149,7 +150,7 @@ def test_calls_of_scope_call_have_one_cap_and_no_pause(fake, gate_of) -> None:
     assert fake.clock.sleeps == pytest.approx((0.95,))
 
 
-def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, slot_of, ask, pause) -> None:
+def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, slot_of, ask) -> None:
     gate = gate_of(per_second=0.5)
     slots = [slot_of(gate) for _ in range(5)]
     waits = [ask(slot) for slot in slots]
@@ -157,7 +158,7 @@ def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, slot_of, 
     fake.clock.advance(3.9)
     assert ask(slots[2]) is None
     assert ask(slots[1]) == pytest.approx(6.05)  # its turn was at 1.95
-    pause(gate, 4)
+    slot_of(gate, 4).pause()
     fake.clock.advance(2)
     assert ask(slots[3]) == pytest.approx(2)
     fake.clock.advance(2.05)
@@ -268,16 +269,16 @@ def test_call_without_time_for_its_turn_takes_none(gate_of, slot_of, ask) -> Non
 
 
 def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
-    fake, where, gate_of, slot_of, ask, pause
+    fake, where, gate_of, slot_of, ask
 ) -> None:
     assert ask(slot_of(gate_of(per_second=1e-9))) is None
     assert ask(slot_of(gate_of(per_second=10))) == pytest.approx(0.05)
-    pause(gate_of(), 60)
+    slot_of(gate_of(), 60).pause()
     set_back = adclient.SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
     slow, paused = SharedGate(set_back, per_second=0.1), SharedGate(set_back)
     assert ask(slot_of(paused)) is None
     assert ask(slot_of(slow)) is None
-    pause(paused, 1)
+    slot_of(paused, 1).pause()
     assert ask(slot_of(paused)) == pytest.approx(1)
 
 
@@ -326,28 +327,30 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
 
 
 @sync_and_async
-async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fake) -> None:
+async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fake, caplog) -> None:
     class Gate:
         pause = print
-        answers, seen = [2, 1.5, -1, 40, Failure(reason="closed", sent=False)], []
+        answers, seen = [2, 0.4, -1, 40, None, Failure(reason="closed", sent=False)], set()
 
         def ask(self, call, key, seconds):
-            self.seen.append((call.account_id, key, seconds))
+            assert 0 < seconds <= 30
+            self.seen.add((call.account_id, key))
             return self.answers.pop(0)
 
-    gate = Gate()
-    async with of_fake(client_kind, fake, gate, max_retries=0) as client:
+    caplog.set_level(logging.INFO, "adclient")
+    async with of_fake(client_kind, fake, Gate()) as client:
         assert repr(client).endswith(", gate Gate>")
         assert (await wait(read(client))).response.attempts == 1
         with pytest.raises(CallTimeout, match="the gate asks to wait 40 s") as late:
             await wait(read(client))
-        with pytest.raises(adclient.ConnectionFailed, match="closed"):
+        limit(fake, 2)
+        with pytest.raises(RateLimited):  # which explains more
             await wait(read(client))
-    assert fake.clock.sleeps == pytest.approx((2.1, 1.575))
-    key = f"{fake.base_url}:443\n{ACCOUNT}"
-    assert {seen[:2] for seen in gate.seen} == {(ACCOUNT, key)}
-    assert all(seen[2] <= left for seen, left in zip(gate.seen, (30, 28, 26.4, 30), strict=False))
-    assert (late.value.retry_after, len(fake.requests)) == (40, 1)
+    assert fake.clock.sleeps == pytest.approx((2.1, 0.42, 2.1))
+    assert (late.value.retry_after, late.value.attempts, len(fake.requests)) == (40, 0, 2)
+    assert Gate.seen == {(ACCOUNT, f"{fake.base_url}:443\n{ACCOUNT}")}
+    waits = [text.partition("waits ")[2] for text in caplog.messages if "waits" in text]
+    assert waits == ["2.100 s for a shared rate limit"]
 
 
 # Settings.

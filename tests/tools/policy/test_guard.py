@@ -223,16 +223,6 @@ def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch)
 
 
 @sync_and_async
-async def test_write_is_not_sent_if_it_cannot_be_recorded(client_kind) -> None:
-    ledger, service = MemoryLedger(), Service()
-    ledger.is_broken_from = "reserve"
-    async with client_kind.open(transport=service.transport, ledger=ledger) as client:
-        with pytest.raises(LedgerError, match="the disk is full"):
-            await wait(write(client))
-    assert service.requests == []
-
-
-@sync_and_async
 async def test_outcome_is_returned_if_its_end_cannot_be_recorded(client_kind, caplog) -> None:
     ledger = MemoryLedger()
     ledger.is_broken_from = "end"
