@@ -193,7 +193,9 @@ class Engine:
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
             raise RuntimeError("this iteration was closed, so nothing is sent")
 
-    def _perform_recorded(self, exchange: Exchange[R], slot: Slot, record: "Record") -> R:
+    def _perform_recorded(
+        self, exchange: Exchange[R], slot: Slot, record: "Record"
+    ) -> R:
         """Perform a call between the record of its beginning and that of its end."""
         seconds = exchange.time_left
         # A little is left to report that the record failed.

@@ -30,7 +30,9 @@ class GateSlot(Slot):
 
     place: Slot
 
-    def __init__(self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]) -> None:
+    def __init__(
+        self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]
+    ) -> None:
         super().__init__(limiter)
         self.place = Slot(limiter.line(exchange.key))
         self._limiter = limiter
