@@ -39,6 +39,7 @@ class Sender(Protocol):
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
+        ...
 
 
 class AsyncSender(Protocol):
@@ -46,6 +47,7 @@ class AsyncSender(Protocol):
 
     async def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
+        ...
 
 
 class Gate(Protocol):

@@ -245,8 +245,8 @@ class AsyncEngine:
                         await self._pause(exchange, slot)
                     continue
                 slot.release()
-                if isinstance(slot, AsyncGateSlot) and not slot.has_turn:
-                    slot.place.release()
+                if isinstance(slot, AsyncGateSlot):
+                    slot.leave_line()
                 if step is ACQUIRE:
                     outcome = await self._acquire(exchange, slot)
                 else:

@@ -245,8 +245,8 @@ class Engine:
                         self._pause(exchange, slot)
                     continue
                 slot.release()
-                if isinstance(slot, GateSlot) and not slot.has_turn:
-                    slot.place.release()
+                if isinstance(slot, GateSlot):
+                    slot.leave_line()
                 if step is ACQUIRE:
                     outcome = self._acquire(exchange, slot)
                 else:

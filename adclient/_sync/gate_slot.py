@@ -28,13 +28,11 @@ class GateSlot(Slot):
     queue for the gate must not have them all. Each of them has a `place` until its turn is over.
     """
 
-    place: Slot
-
     def __init__(
         self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]
     ) -> None:
         super().__init__(limiter)
-        self.place = Slot(limiter.line(exchange.key))
+        self.place = self._place = Slot(limiter.line(exchange.key))
         self._limiter = limiter
         self._gate = gate
         self._reserve: Ask | None = getattr(gate, "__reserve__", None)
@@ -55,8 +53,8 @@ class GateSlot(Slot):
         """Get a turn and the slot; the seconds to wait, or a failure if that takes too long."""
         exchange = self._exchange
         if self._needs_turn:
-            self.place.release()  # of a turn that has just gone
-            if not self.is_nested and not self.place.acquire(exchange.time_left):
+            self._place.release()  # of a turn that has just gone
+            if not self.is_nested and not self._place.acquire(exchange.time_left):
                 return none_in_time("no turn at the gate", self._limiter)
             wait = self._ask(TURNS_THREAD)
             if wait is not None:
@@ -69,6 +67,11 @@ class GateSlot(Slot):
         if wait is None:
             self._turn_ends = -math.inf  # it is used
         return wait
+
+    def leave_line(self) -> None:
+        """Release the place, unless it is for a turn that is not over."""
+        if not self.has_turn:
+            self._place.release()
 
     def pause(self) -> None:
         """Let all calls of the gate wait, as a response asked."""

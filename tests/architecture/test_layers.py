@@ -52,6 +52,7 @@ LAYERS = {
     | {"_agents", "_async", "_core", "_limits", "_sync", "extend", "ledger", "policy"},
     "mcp": BASE | {"_agents", "_async", "_limits", "policy"},
     "pytest_plugin": {"__init__", "testing"},
+    # The one tool that does not send through `extend` yet.
     "doctor": BASE | {"_core", "_http", "_service", "_tasks", "doctor", "transports"},
     "conform": BASE | {"_core", "_sync", "conform", "extend"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
