@@ -12,11 +12,12 @@ from queue import SimpleQueue
 import httpx
 import pytest
 from cases import each_case
-from clients import Service, a_page, sync_and_async, wait
+from clients import Service, a_page, asyncio_and_trio, sync_and_async, wait
 from gate_tests import *  # noqa: F403
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
+from adclient._http.async_limiter import AsyncSlot
 from adclient._tasks.clock import monotonic
 from adclient.extend import Failure
 from adclient.ledger.database import LOCKED
@@ -256,6 +257,15 @@ def test_call_without_a_slot_in_time_is_not_sent(fake, gate_of) -> None:
     read(client)
     assert (len(late), len(fake.requests)) == (1, 1)
     assert "no free connection in time (max_concurrency is 1)" in str(late[0])
+
+
+@asyncio_and_trio
+async def test_async_call_without_a_slot_in_time_is_not_sent(client_kind, fake, gate_of) -> None:
+    async with of_fake(client_kind, fake, gate_of(), max_concurrency=1) as client:
+        await AsyncSlot(client._engine.limiter).acquire(1)
+        with pytest.raises(CallTimeout, match="no free connection in time"):
+            await read(client.with_options(timeout=0.01))
+    assert len(fake.requests) == 0
 
 
 def test_call_without_time_for_its_turn_takes_none(gate_of, slot_of, ask) -> None:
