@@ -31,12 +31,13 @@ from field.shapes import reply_to
 from field.turns import service as running_service
 
 from adclient import ResponseInfo
-from adclient._core import decode, jsontext
+from adclient._core import decode
 from adclient._core.call import Call
 from adclient._core.operations import LIST_BETA_CAMPAIGNS
 from adclient._core.response import RawResponse
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
+from adclient._values import jsontext
 
 PATH = "/v1/beta-ads/list-beta-campaigns?account_id=account_b204&date_range=LAST_30_DAYS"
 TOKEN = "secret"

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from hypothesis import settings
 
-from adclient._core import jsontext
+from adclient._values import jsontext
 
 # Modules of tests/support that assert.
 pytest.register_assert_rewrite(

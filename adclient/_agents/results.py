@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._display import diffs
+from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import part_of, short
 from adclient.errors import (

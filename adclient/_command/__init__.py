@@ -177,7 +177,7 @@ def is_closed_pipe(error: BaseException) -> bool:
 
 def tell(text: str) -> None:
     """Write one line to standard error."""
-    from adclient._core.redact import one_line
+    from adclient._values.redact import one_line
 
     with suppress(OSError):  # there is nowhere to report it
         print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)

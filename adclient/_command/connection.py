@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from adclient._core.jsontext import JSONError, loads
 from adclient._service.arguments import build_auth, client_arguments, named_files
 from adclient._values.json_values import JSON
+from adclient._values.jsontext import JSONError, loads
 from adclient.errors import ConfigurationError
 from adclient.options import (
     ENV_BASE_URL,

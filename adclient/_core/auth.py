@@ -6,9 +6,9 @@ from functools import cached_property
 
 import attrs
 
-from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient._display.signatures import public_in
+from adclient._values.redact import Redactor
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_headers, check_token, from_environment
 

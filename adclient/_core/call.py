@@ -5,11 +5,11 @@ from typing import Generic, TypeVar, cast
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.operations import Operation, ParameterType
-from adclient._core.redact import one_line
 from adclient._display.signatures import public_in
+from adclient._values import jsontext
 from adclient._values.arguments import as_number, unboxed
+from adclient._values.redact import one_line
 from adclient.errors import InvalidRequest
 from adclient.models import JSON, LAST_30_DAYS, Draft, Item, Result
 

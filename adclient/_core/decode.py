@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast, get_args
 
 from adclient._core.call import Call
-from adclient._core.jsontext import DEEPEST, JSONError, kind_of, loads, misfit
 from adclient._core.operations import OPERATIONS, PageBody
 from adclient._core.response import RawResponse
+from adclient._values.jsontext import DEEPEST, JSONError, kind_of, loads, misfit
 from adclient.conventions import EndOfListing
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
 

@@ -3,7 +3,6 @@
 import attrs
 
 from adclient._core.call import Call
-from adclient._core.redact import Redactor, excerpt, one_line
 from adclient._core.response import (
     Failure,
     Outcome,
@@ -12,6 +11,7 @@ from adclient._core.response import (
     problem_of,
     shown_headers,
 )
+from adclient._values.redact import Redactor, excerpt, one_line
 from adclient.errors import (
     AdClientError,
     CallTimeout,

@@ -9,7 +9,7 @@ from traceback import format_exception_only
 from typing import TYPE_CHECKING, Protocol
 
 from adclient._core.call import Call
-from adclient._core.redact import one_line
+from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.models import Result

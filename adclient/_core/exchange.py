@@ -21,12 +21,12 @@ from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.gate import Pauses, Turn, key_of
-from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
-from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
 from adclient._values.headers import Headers
+from adclient._values.jsontext import JSONError
+from adclient._values.redact import Redactor
 from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result

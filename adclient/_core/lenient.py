@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, tzinfo
 
 import attrs
 
-from adclient._core.jsontext import JSONError, loads
 from adclient._display.signatures import public_in
 from adclient._values.arguments import as_float
+from adclient._values.jsontext import JSONError, loads
 
 # Later times are in milliseconds, or in microseconds: of seconds, this is the year 5138.
 _LATEST = 1e11

@@ -6,11 +6,11 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.call import Call, cursor_text
 from adclient._core.decode import end_of
 from adclient._core.operations import PageBody
-from adclient._core.redact import one_line
+from adclient._values import jsontext
+from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError

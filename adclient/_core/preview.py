@@ -6,10 +6,10 @@ from inspect import signature
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS
 from adclient._core.request import Request, RequestBuilder
+from adclient._values import jsontext
 from adclient.models import JSON, Result
 from adclient.options import ENV_TOKEN
 

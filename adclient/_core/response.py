@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import attrs
 
-from adclient._core import jsontext
-from adclient._core.redact import Redactor, excerpt, one_line
 from adclient._display.signatures import public_in
+from adclient._values import jsontext
 from adclient._values.headers import Headers
+from adclient._values.redact import Redactor, excerpt, one_line
 from adclient.models import JSON
 
 

@@ -6,8 +6,8 @@ from datetime import UTC
 
 import attrs
 
-from adclient._core.jsontext import JSONError, loads
 from adclient._core.response import Failure, Outcome, RawResponse, problem_in
+from adclient._values.jsontext import JSONError, loads
 from adclient.conventions import Conventions
 from adclient.options import RetryPolicy
 

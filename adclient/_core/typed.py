@@ -23,8 +23,6 @@ from cattrs import (
 from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
-from adclient._core.jsontext import kind_of
-from adclient._core.redact import one_line
 from adclient._values.by_field import ByField, Columns
 from adclient._values.items import as_objects
 from adclient._values.json_values import (
@@ -36,6 +34,8 @@ from adclient._values.json_values import (
     is_array,
     is_object,
 )
+from adclient._values.jsontext import kind_of
+from adclient._values.redact import one_line
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON, Item
 

@@ -11,10 +11,10 @@ import attrs
 
 from adclient._core.call import Call
 from adclient._core.events import warn
-from adclient._core.redact import one_line
 from adclient._limits import rules
 from adclient._tasks.blocking import LONGEST_END, REPORTING
 from adclient._tasks.clock import monotonic
+from adclient._values.redact import one_line
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.extend import parts_of
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State

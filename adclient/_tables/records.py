@@ -7,7 +7,7 @@ from itertools import chain
 from typing import cast
 
 from adclient import models
-from adclient._core import jsontext
+from adclient._values import jsontext
 from adclient._values.items import as_json
 from adclient._values.json_values import as_mapping, walks
 from adclient._values.text import short

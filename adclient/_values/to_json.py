@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from adclient._core import jsontext
+from adclient._values import jsontext
 
 
 class ToJSON:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adclient._core.jsontext import JSONError, dumps
 from adclient._core.operations import OPERATIONS, Operation
-from adclient._core.redact import one_line
 from adclient._display.tracebacks import forget_frames
 from adclient._sync.client import AdClient
+from adclient._values.jsontext import JSONError, dumps
+from adclient._values.redact import one_line
 from adclient.conform._checks import CHECKS, ConformResult
 from adclient.conform._reads import check_read
 from adclient.conform._report import ConformReport

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from adclient._core.auth import checked_auth
-from adclient._core.jsontext import JSONError, dumps, kind_of, loads
-from adclient._core.redact import Redactor, one_line
 from adclient._core.response import problem_of, redacted
 from adclient._sync.client import AdClient
+from adclient._values.jsontext import JSONError, dumps, kind_of, loads
+from adclient._values.redact import Redactor, one_line
 from adclient.conform._checks import Verdict
 from adclient.conventions import MADE_BY_CLIENT
 from adclient.errors import AdClientError, ConfigurationError

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from adclient._core.jsontext import dumps
 from adclient._core.operations import (
     LIST_BETA_CAMPAIGNS,
     LIST_GAMMA_ADS,
@@ -11,6 +10,7 @@ from adclient._core.operations import (
     READS,
     Operation,
 )
+from adclient._values.jsontext import dumps
 from adclient.conform._reads import read_listing, refusal
 from adclient.conform._run import Arguments, Found, Received, Run
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Result

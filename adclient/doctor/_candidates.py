@@ -8,8 +8,8 @@ import attrs
 
 from adclient._core.operations import READS
 from adclient._core.paging import query_from_next_url
-from adclient._core.redact import excerpt
 from adclient._service.model import Next
+from adclient._values.redact import excerpt
 from adclient.conventions import Conventions, ReadConventions, query_of_url
 from adclient.doctor._examination import Candidate, Examination, Search
 from adclient.doctor._probe import Observation

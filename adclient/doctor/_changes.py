@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 
-from adclient._core.jsontext import JSONError, loads
-from adclient._core.redact import one_line
 from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
 from adclient._service.shapes import shapes_of
+from adclient._values.jsontext import JSONError, loads
+from adclient._values.redact import one_line
 from adclient.conventions import Conventions, ReadConventions, of_read
 
 _OF_NEXT = ("form", "parameters", "host", "key")

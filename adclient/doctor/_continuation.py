@@ -10,8 +10,8 @@ from itertools import accumulate
 
 import attrs
 
-from adclient._core.jsontext import dumps
 from adclient._service.model import Certainty
+from adclient._values.jsontext import dumps
 from adclient.doctor._candidates import (
     COUNTING,
     FEW_RIVALS,

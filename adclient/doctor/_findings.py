@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from adclient._core.redact import one_line
 from adclient._core.response import Failure, RawResponse, problem_of
 from adclient._service.model import Certainty
+from adclient._values.redact import one_line
 from adclient.conventions import Conventions, is_header_name
 from adclient.doctor._candidates import WRONG_NAME
 from adclient.doctor._examination import Examination, Reading

@@ -7,10 +7,10 @@ import attrs
 
 from adclient._core.call import Call, validated
 from adclient._core.decode import end_of
-from adclient._core.jsontext import JSONError, dumps, loads
 from adclient._core.operations import Operation
-from adclient._core.redact import one_line
 from adclient._core.response import Failure, Outcome, RawResponse, problem_of
+from adclient._values.jsontext import JSONError, dumps, loads
+from adclient._values.redact import one_line
 from adclient.conventions import Conventions, EndOfListing
 from adclient.models import JSON, Result
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from adclient._core.decode import result_of
-from adclient._core.jsontext import JSONError
 from adclient._core.operations import READS
-from adclient._core.redact import one_line
 from adclient._core.response import Failure
+from adclient._values.jsontext import JSONError
+from adclient._values.redact import one_line
 from adclient.conventions import Conventions, of_read
 from adclient.doctor._examination import Examination, Reading
 from adclient.doctor._probe import Observation, PageView

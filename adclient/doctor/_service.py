@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import attrs
 
-from adclient._core.jsontext import JSONError, dumps, loads
-from adclient._core.redact import one_line
 from adclient._core.response import RawResponse, problem_of
 from adclient._service.model import Certainty, ErrorShape, Listing, Service
 from adclient._service.shapes import shapes_of
+from adclient._values.jsontext import JSONError, dumps, loads
+from adclient._values.redact import one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.doctor._examination import Examination, Reading
 from adclient.doctor._finding import Finding, mapped

@@ -13,13 +13,13 @@ from adclient._core.auth import (
     bearer,
     checked_auth,
 )
-from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
 from adclient._core.retry import backoff, is_retryable, with_rate_limit
 from adclient._http.send import Sender
 from adclient._service.model import AuthShape
 from adclient._tasks.clock import Clock
+from adclient._values.redact import Redactor, one_line
 from adclient.conventions import Conventions
 from adclient.doctor._examination import StoppedError
 from adclient.doctor._probe import Observation, Probe

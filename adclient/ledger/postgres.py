@@ -5,9 +5,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
+from adclient._values.redact import Redactor, one_line
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import attrs
 
-from adclient._core import jsontext
+from adclient._values import jsontext
 from adclient._values.json_values import JSON, differ, is_deeper
 from adclient.ledger.entry import Entry, read_at
 from adclient.models import Diff

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 import attrs
 
-from adclient._core.redact import one_line
 from adclient._display.signatures import deferred
 from adclient._tables.items import Items
 from adclient._values.arguments import is_choice
+from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State, deadline_text

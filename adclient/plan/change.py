@@ -11,14 +11,14 @@ from typing import cast
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
-from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.signatures import public_in
 from adclient._limits import rules
+from adclient._values import jsontext
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
+from adclient._values.redact import one_line
 from adclient._values.text import in_full, short
 from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document

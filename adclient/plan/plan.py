@@ -8,12 +8,12 @@ from typing import Self
 
 import attrs
 
-from adclient._core.redact import one_line
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._values import toml
+from adclient._values.redact import one_line
 from adclient._values.text import NOTE, short
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry

@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from adclient._core.redact import LINE, one_line
 from adclient._display import diffs, notebook
 from adclient._display.notebook import ROWS, more
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
+from adclient._values.redact import LINE, one_line
 from adclient._values.text import WHOLE, ids_in_full, short
 from adclient._values.to_json import ToJSON
 from adclient.models import Diff

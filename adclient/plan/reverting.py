@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import chain, count
 
-from adclient._core.redact import one_line
 from adclient._values.json_values import JSON, differ
+from adclient._values.redact import one_line
 from adclient._values.text import NOTE, ids_in_full, pair_in_full, short
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError

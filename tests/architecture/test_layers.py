@@ -106,8 +106,6 @@ def ours(names: set[str]) -> set[str]:
 
 
 def layer_of(module: str) -> str:
-    if module == "adclient._core.jsontext":  # of which the results know how to be JSON
-        return "_values"
     if module.endswith((".engine", ".gate_slot")):
         return "engine"
     return module.split(".")[1] if "." in module else "__init__"

@@ -10,7 +10,7 @@ import attrs
 import pytest
 from hypothesis import strategies as st
 
-from adclient._core import decode, jsontext, operations
+from adclient._core import decode, operations
 from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
@@ -20,6 +20,7 @@ from adclient._core.operations import Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RetryQuota
+from adclient._values import jsontext
 from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError

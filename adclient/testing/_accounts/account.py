@@ -5,8 +5,8 @@ from typing import cast, get_args
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.operations import READS
+from adclient._values import jsontext
 from adclient.options import check_type
 from adclient.testing._accounts.state import (
     CURRENCIES,

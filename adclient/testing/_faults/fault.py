@@ -6,8 +6,8 @@ from typing import Literal, Self
 
 import attrs
 
-from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._values import jsontext
 from adclient._values.arguments import as_count
 from adclient.models import JSON
 from adclient.options import check_type

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import attrs
 
-from adclient._core import jsontext
+from adclient._values import jsontext
 from adclient._values.json_values import folded
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock

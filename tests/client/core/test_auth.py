@@ -5,8 +5,8 @@ from cases import each_case
 from core_helpers import BASE_URL
 
 from adclient._core.auth import Credentials, bearer, checked_auth, no_credentials
-from adclient._core.redact import Redactor
 from adclient._core.request import Request
+from adclient._values.redact import Redactor
 
 REQUEST = Request(method="GET", url=BASE_URL, headers={"accept": "*/*"})
 

@@ -6,9 +6,9 @@ from cases import each_case
 from core_helpers import DRAFT, ITEM, JSON_VALUE, problem_with, structure
 from hypothesis import given
 
-from adclient._core.jsontext import JSONError
 from adclient._core.operations import PageBody
 from adclient._values.json_values import copied
+from adclient._values.jsontext import JSONError
 from adclient.models import Ad, Campaign, Draft, Objective, WastedSpend
 
 WRONG = {  # values that are not text, by their name in errors

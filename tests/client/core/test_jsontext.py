@@ -13,8 +13,8 @@ from cases import each_case
 from core_helpers import JSON_VALUE, Float64, Int64, Level, Mood, Shade
 from hypothesis import given
 
-from adclient._core import jsontext
-from adclient._core.jsontext import DEEPEST, JSONError, digits, dumps, loads, plain
+from adclient._values import jsontext
+from adclient._values.jsontext import DEEPEST, JSONError, digits, dumps, loads, plain
 
 D = Decimal
 MANY_DIGITS = D("0.1000000000000000055511151231257827")

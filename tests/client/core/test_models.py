@@ -13,7 +13,7 @@ from cases import each_case
 from core_helpers import DRAFT, assert_one_line, structure
 
 from adclient import AsyncPage, Entry, Items, Page, PlanReport, models
-from adclient._core.jsontext import loads
+from adclient._values.jsontext import loads
 from adclient.conform import ConformReport
 from adclient.doctor import Report
 from adclient.models import Ad, Campaign, Diff, Draft, Item, Objective, ResponseInfo

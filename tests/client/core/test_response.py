@@ -6,8 +6,8 @@ from unittest.mock import ANY
 from cases import each_case
 from core_helpers import reply
 
-from adclient._core.redact import Redactor
 from adclient._core.response import Failure, draft_id_in, problem_of, redacted
+from adclient._values.redact import Redactor
 
 FASTAPI = [{"loc": ["body", field], "msg": f"No {field}"} for field in ("a", "b")]
 PROBLEM = {"title": "Low", "status": 422, "detail": "Below 1.00", "errors": [{"pointer": "#/d"}]}
