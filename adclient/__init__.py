@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         UnexpectedResponse as UnexpectedResponse,
         Unprocessable as Unprocessable,
     )
+    from adclient.gate import SharedGate as SharedGate
     from adclient.hooks import (
         DraftEvent as DraftEvent,
         Hooks as Hooks,
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
         Ledger as Ledger,
         LedgerWarning as LedgerWarning,
     )
-    from adclient.ledger.gate import SharedGate as SharedGate
     from adclient.ledger.postgres import PostgresLedger as PostgresLedger
     from adclient.ledger.sqlite import SQLiteLedger as SQLiteLedger
     from adclient.models import (
@@ -118,7 +118,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """,
         "hooks": "DraftEvent Hooks RequestEvent ResponseEvent RetryEvent",
         "ledger.entry": "Entry Ledger LedgerWarning",
-        "ledger.gate": "SharedGate",
+        "gate": "SharedGate",
         "ledger.postgres": "PostgresLedger",
         "ledger.sqlite": "SQLiteLedger",
         "models": """

@@ -8,7 +8,6 @@ from adclient.errors import LedgerError
 from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
 
 if TYPE_CHECKING:
-    from adclient.ledger.gate import SharedGate
     from adclient.ledger.outcomes import DraftOutcome, OutcomeState
     from adclient.ledger.postgres import PostgresLedger
     from adclient.ledger.sql import SQLLedger
@@ -23,7 +22,6 @@ __all__ = [
     "OutcomeState",
     "PostgresLedger",
     "SQLiteLedger",
-    "SharedGate",
     "State",
     "open_ledger",
 ]
@@ -70,7 +68,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """Import a class of another module."""
         from importlib import import_module
 
-        modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite", "SharedGate": "gate"}
+        modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite"}
         modules |= dict.fromkeys(("DraftOutcome", "OutcomeState"), "outcomes")
         if name not in modules:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

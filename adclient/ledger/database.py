@@ -15,7 +15,7 @@ from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, RowError, Trans
 from adclient.options import check_type
 
 if TYPE_CHECKING:
-    from adclient.ledger.gate_database import GateDatabase
+    from adclient.gate.database import GateDatabase
 
 Mode = Literal["read", "write", "create"]  # `create` writes, too
 

@@ -14,7 +14,7 @@ from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
-    from adclient.ledger.gate_database import GateDatabase
+    from adclient.gate.database import GateDatabase
     from adclient.ledger.postgres_connection import TimedConnection
 
 _FORMAT = "adclient ledger, format 2"
@@ -100,7 +100,7 @@ class PostgresLedger(SQLLedger):
         super().__init__(self._redactor.redact(shown), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.ledger.gate_postgres import PostgresGate
+        from adclient.gate.postgres import PostgresGate
 
         return PostgresGate(self._shown, self._connect, self._reason)
 

@@ -23,7 +23,7 @@ from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
-    from adclient.ledger.gate_database import GateDatabase
+    from adclient.gate.database import GateDatabase
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 2
@@ -117,7 +117,7 @@ class SQLiteLedger(SQLLedger):
         super().__init__(str(self._path), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.ledger.gate_sqlite import SQLiteGate
+        from adclient.gate.sqlite import SQLiteGate
 
         return SQLiteGate(self._path, self._reason, self._now)
 

@@ -24,7 +24,7 @@ RECORDS = {"_version", "conventions", "errors", "hooks", "models", "options"}
 BASE = RECORDS | {"_advice", "_display", "_values"}
 ENGINE = BASE | {"_async", "_core", "_http", "_sync", "_tasks", "engine", "extend"}
 CLIENT = BASE | {"_core", "_http", "_limits", "_tables", "_tasks", "_telemetry"}
-CLIENT |= {"_service", "ledger", "policy", "transports"}
+CLIENT |= {"_service", "gate", "ledger", "policy", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
@@ -40,7 +40,7 @@ LAYERS = {
     "ledger": BASE | {"_async", "_core", "_sync", "_tables", "_tasks", "ledger", "policy"},
     "extend": BASE | {"_async", "_core", "_sync", "_tasks"},
     "_limits": BASE
-    | {"_async", "_core", "_limits", "_sync", "_tasks", "extend", "ledger", "policy"},
+    | {"_async", "_core", "_limits", "_sync", "_tasks", "extend", "gate", "ledger", "policy"},
     # What a service file may name; loaded only if there is one.
     "_service": BASE | {"_core", "_http", "_service", "ledger", "policy", "transports"},
     "engine": ENGINE,  # which knows no policy, ledger or service file

@@ -13,8 +13,8 @@ from gate_readers import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic
+from adclient.gate.database import BURST, State
 from adclient.ledger import open_ledger
-from adclient.ledger.gate_database import BURST, State
 
 PAUSE = 0.5
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from adclient.errors import LedgerError
-from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
+from adclient.gate.database import READ, TABLE, WRITE, Decide, GateDatabase, State
 from adclient.ledger.idle import IdleConnections
 from adclient.ledger.sqlite import SMALLEST_PAGE, Connection
 

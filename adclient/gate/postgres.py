@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from adclient.errors import LedgerError
+from adclient.gate.database import READ, TABLE, WRITE, Decide, GateDatabase, State
 from adclient.ledger.database import BUSY_SECONDS, seconds_left
-from adclient.ledger.gate_database import READ, TABLE, WRITE, Decide, GateDatabase, State
 from adclient.ledger.idle import IdleConnections
 
 if TYPE_CHECKING:

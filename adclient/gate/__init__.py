@@ -4,11 +4,10 @@ from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.gate import Ask, Turn
 from adclient._core.response import Failure, too_late
-from adclient._display.signatures import public_in
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
+from adclient.gate.database import State
 from adclient.ledger.entry import LedgerWarning
-from adclient.ledger.gate_database import State
 from adclient.ledger.postgres import PostgresLedger
 from adclient.ledger.rows import key as key_of_row
 from adclient.ledger.sql import SQLLedger
@@ -16,11 +15,12 @@ from adclient.ledger.sqlite import SQLiteLedger
 from adclient.models import Result
 from adclient.options import check_rate, check_type
 
+__all__ = ["SharedGate"]
+
 LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
 LONGEST_RECORD = 1.0  # seconds to wait until a pause is recorded
 
 
-@public_in("adclient.ledger")
 class SharedGate:
     """A gate for the requests of all clients that use it, in any number of processes.
 
