@@ -10,12 +10,12 @@ from adclient._agents import results
 from adclient._agents.tools import STAGED, actor_of, call_tool, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
-from adclient._limits.guard import guard_of
 from adclient._values.text import short
 from adclient._version import __version__
 from adclient.errors import ConfigurationError
 from adclient.options import check_token, check_type
 from adclient.policy import Policy
+from adclient.policy.guard import guard_of
 
 with needs("mcp"):
     import mcp_types as types

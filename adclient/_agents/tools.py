@@ -18,8 +18,6 @@ from anyio import to_thread
 from adclient._agents import results as results
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._limits.guard import guard_of
-from adclient._limits.rules import arguments_of
 from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest
@@ -28,6 +26,8 @@ from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Draft, Result
 from adclient.policy import Policy
+from adclient.policy.guard import guard_of
+from adclient.policy.rules import arguments_of
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient

@@ -179,7 +179,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             )
             guard = at_close = None
             if policy is not None or ledger is not None:
-                from adclient._limits.guard import resolve_guard
+                from adclient.policy.guard import resolve_guard
 
                 guard = resolve_guard(policy, ledger)
                 at_close = None if ledger is None else guard.kept_open.close

@@ -15,7 +15,6 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.signatures import public_in
-from adclient._limits import rules
 from adclient._values import jsontext
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
 from adclient._values.redact import one_line
@@ -24,6 +23,7 @@ from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
+from adclient.policy import rules
 
 SETTABLE = ("targeting", "daily_budget")  # besides `fields`; `keywords` only names what to change
 _Path = tuple[str, ...]

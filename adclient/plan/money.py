@@ -9,11 +9,10 @@ import attrs
 
 from adclient._display.diffs import MISSING
 from adclient._display.signatures import public_in
-from adclient._limits import rules
 from adclient._values.text import ids_in_full, short
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set
-from adclient.policy import Policy
+from adclient.policy import Policy, rules
 
 _Amounts = tuple[Decimal | None, Decimal | None]
 

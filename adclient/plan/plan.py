@@ -10,7 +10,6 @@ import attrs
 
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
-from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._values import toml
 from adclient._values.redact import one_line
@@ -22,7 +21,7 @@ from adclient.plan.change import PlannedChange, read_changes
 from adclient.plan.report import ChangeReport, PlanReport, Verdict
 from adclient.plan.reverting import reverted, unused_id
 from adclient.plan.staging import report_of, report_on, stage_all
-from adclient.policy import Policy
+from adclient.policy import Policy, rules
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 

@@ -9,8 +9,6 @@ import attrs
 
 from adclient._display.diffs import MISSING
 from adclient._display.tracebacks import forget_frames
-from adclient._limits import rules
-from adclient._limits.guard import AlreadyReserved, Guard, PlannedCall, guard_of
 from adclient._sync.client import AdClient
 from adclient._values.json_values import differ
 from adclient._values.redact import LINE, one_line
@@ -29,7 +27,8 @@ from adclient.models import Diff
 from adclient.plan.change import PlannedChange
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
-from adclient.policy import Policy
+from adclient.policy import Policy, rules
+from adclient.policy.guard import AlreadyReserved, Guard, PlannedCall, guard_of
 
 if TYPE_CHECKING:
     from adclient.plan.plan import Plan

@@ -148,7 +148,7 @@ def test_network_that_drops_packets_does_not_hang_the_ledger(ledger) -> None:
 async def test_silent_server_takes_no_longer_than_the_call_and_loses_no_draft(
     client_kind, where, ledger, clock, monkeypatch, word, times, left
 ) -> None:
-    monkeypatch.setattr("adclient._limits.guard.LONGEST_END", 1)
+    monkeypatch.setattr("adclient.policy.guard.LONGEST_END", 1)
     clock.now = datetime.now(UTC)
     ledger.create()
     fake, is_sent, began = FakeAdService(), times > 2, time.monotonic()

@@ -12,8 +12,8 @@ import attrs
 from processes import LONGEST_WAIT, received, started
 
 from adclient import Entry, Policy
-from adclient._limits import rules
 from adclient.ledger import open_ledger
+from adclient.policy import rules
 
 # The caps of accounts and of all, and nothing twice.
 OWN = {"a": Policy(drafts_per_day=3), "b": Policy(drafts_per_day=4)}

@@ -11,12 +11,11 @@ import attrs
 from adclient._core.call import Call, validated
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
-from adclient._limits import rules
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.models import Result
-from adclient.policy import Policy, Usage
+from adclient.policy import Policy, Usage, rules
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._faults.fault import Fault
 from adclient.testing._http.requests import operation_at, parsed

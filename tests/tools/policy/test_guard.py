@@ -211,7 +211,7 @@ def test_draft_with_an_unreadable_diff_closes_its_account_if_money_is_set(tmp_pa
 
 
 def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch) -> None:
-    monkeypatch.setattr("adclient._limits.rules.excess_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("adclient.policy.rules.excess_of", lambda *_: 1 / 0)
     ledger = MemoryLedger()
     client = AdClient(BASE_URL, transport=Service(a_draft()).transport, ledger=ledger)
     with pytest.warns(adclient.PolicyWarning, match="could not be checked: ZeroDivisionError"):

@@ -14,8 +14,7 @@ import adclient
 from adclient import Diff, Entry, Policy
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
-from adclient._limits import rules
-from adclient.policy import Usage
+from adclient.policy import Usage, rules
 
 OPERATION = {operation.full_name: operation for operation in OPERATIONS}
 BUDGET = "alpha.update_campaign_budget"

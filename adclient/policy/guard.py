@@ -11,7 +11,6 @@ import attrs
 
 from adclient._core.call import Call
 from adclient._core.events import warn
-from adclient._limits import rules
 from adclient._tasks.blocking import LONGEST_END, REPORTING
 from adclient._tasks.clock import monotonic
 from adclient._values.redact import one_line
@@ -20,7 +19,7 @@ from adclient.extend import parts_of
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_methods, check_type
-from adclient.policy import Policy, PolicyWarning
+from adclient.policy import Policy, PolicyWarning, rules
 
 _UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
 
