@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from adclient._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from adclient._agents.tools import call_tool as call_tool, tools as tools
     from adclient._async.accounts import (
         AsyncAccountIterator as AsyncAccountIterator,
         AsyncAccountRead as AsyncAccountRead,
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
         UnexpectedResponse as UnexpectedResponse,
         Unprocessable as Unprocessable,
     )
-    from adclient.gate import SharedGate as SharedGate
     from adclient.hooks import (
         DraftEvent as DraftEvent,
         Hooks as Hooks,
@@ -60,13 +58,6 @@ if TYPE_CHECKING:
         ResponseEvent as ResponseEvent,
         RetryEvent as RetryEvent,
     )
-    from adclient.ledger.entry import (
-        Entry as Entry,
-        Ledger as Ledger,
-        LedgerWarning as LedgerWarning,
-    )
-    from adclient.ledger.postgres import PostgresLedger as PostgresLedger
-    from adclient.ledger.sqlite import SQLiteLedger as SQLiteLedger
     from adclient.models import (
         ENABLED as ENABLED,
         HUMAN_TWO_STEP_APPROVE as HUMAN_TWO_STEP_APPROVE,
@@ -86,8 +77,6 @@ if TYPE_CHECKING:
         WastedSpend as WastedSpend,
     )
     from adclient.options import RetryPolicy as RetryPolicy
-    from adclient.plan import Plan as Plan, PlanReport as PlanReport
-    from adclient.policy import Policy as Policy, PolicyWarning as PolicyWarning
 
 
 # Hidden from type checkers, which would accept any attribute otherwise.
@@ -95,7 +84,6 @@ if not TYPE_CHECKING:  # pragma: no branch
     # The module of each name, imported when the name is first used: the sync client does not load
     # the async one, and an error class loads neither.
     _NAMES = {
-        "_agents.tools": "call_tool tools",
         "_async.accounts": "AsyncAccountIterator AsyncAccountRead",
         "_async.client": "AsyncAdClient",
         "_async.iterators": "AsyncItemIterator AsyncPageIterator",
@@ -117,22 +105,27 @@ if not TYPE_CHECKING:  # pragma: no branch
             TransportError Unauthenticated UnexpectedResponse Unprocessable
         """,
         "hooks": "DraftEvent Hooks RequestEvent ResponseEvent RetryEvent",
-        "ledger.entry": "Entry Ledger LedgerWarning",
-        "gate": "SharedGate",
-        "ledger.postgres": "PostgresLedger",
-        "ledger.sqlite": "SQLiteLedger",
         "models": """
             ENABLED HUMAN_TWO_STEP_APPROVE JSON LAST_30_DAYS PENDING_APPROVAL Ad
             BusinessProfile Campaign CreativeFatigue Diff Draft Item Objective ResponseInfo
             TargetingOption WastedSpend
         """,
         "options": "RetryPolicy",
-        "plan": "Plan PlanReport",
-        "policy": "Policy PolicyWarning",
     }
     _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
     _PUBLIC_MODULES = frozenset(
-        {"conventions", "errors", "hooks", "ledger", "models", "options", "plan", "policy"}
+        {
+            "agents",
+            "conventions",
+            "errors",
+            "gate",
+            "hooks",
+            "ledger",
+            "models",
+            "options",
+            "plan",
+            "policy",
+        }
     )
 
     __all__ = [*_MODULES, "__version__"]

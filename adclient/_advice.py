@@ -67,7 +67,7 @@ def frozen(value: object, name: str) -> FrozenInstanceError:
 def no_name(name: str) -> AttributeError | ImportError:
     """The error for a name that the package does not have."""
     text = f"module 'adclient' has no attribute {name!r}"
-    for home in ("testing", "ledger", "plan", "doctor", "conform"):
+    for home in ("ledger", "policy", "plan", "gate", "agents", "testing", "doctor", "conform"):
         with suppress(ImportError):  # a frozen build may lack it
             if name in import_module(f"adclient.{home}").__all__:
                 text += f"; use `from adclient.{home} import {name}`"

@@ -6,12 +6,12 @@ from functools import lru_cache
 from secrets import compare_digest
 from typing import Any
 
-from adclient._agents import results
-from adclient._agents.tools import STAGED, actor_of, call_tool, tools
-from adclient._async.client import AsyncAdClient
+from adclient import AsyncAdClient
 from adclient._display.extras import needs
 from adclient._values.text import short
 from adclient._version import __version__
+from adclient.agents import _results as results
+from adclient.agents._tools import STAGED, actor_of, call_tool, tools
 from adclient.errors import ConfigurationError
 from adclient.options import check_token, check_type
 from adclient.policy import Policy
@@ -62,7 +62,8 @@ async def serve(client: AsyncAdClient, *, writes: bool = False) -> None:
         ConfigurationError: `writes` without a policy and a ledger.
 
     Examples:
-        >>> from adclient import AsyncAdClient, Policy
+        >>> from adclient import AsyncAdClient
+        >>> from adclient.policy import Policy
         >>> from adclient.mcp import serve
         >>> async def main() -> None:  # for `asyncio.run(main())`
         ...     policy = Policy(accounts=["account_b204"])

@@ -6,7 +6,7 @@
 import json
 from pathlib import Path
 
-from adclient import tools
+from adclient.agents import tools
 from adclient.testing import FakeAdService
 
 FILE = Path(__file__).parent.parent / "tests" / "tools" / "agents" / "tool_schemas.json"

@@ -25,6 +25,7 @@ from adclient._http.send import AsyncSender
 from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
+from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
@@ -170,12 +171,7 @@ class AsyncEngine:
     def guarded(self) -> dict[str, str]:
         """The policy, the ledger and the gate, for display."""
         shown: dict[str, str] = getattr(self.guard, "shown", {})
-        if self.gate is None:
-            return shown
-        cls = type(self.gate)
-        # Only of our own is the `repr` safe.
-        is_ours = cls.__module__ == "adclient.ledger"
-        return {**shown, "gate": repr(self.gate) if is_ours else cls.__name__}
+        return shown if self.gate is None else {**shown, "gate": name_of(self.gate)}
 
     @property
     def has_one_caller(self) -> bool:

@@ -20,8 +20,8 @@ else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
     _extend = deferred("adclient.extend.Gate")
-    _ledger = deferred("adclient.Ledger")
-    _policy = deferred("adclient.Policy")
+    _ledger = deferred("adclient.ledger.Ledger")
+    _policy = deferred("adclient.policy.Policy")
 
 
 class AsyncClientSettings(TypedDict, total=False):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adclient._command import EXIT_CODES, accounts, connection, describe, output, tell
 from adclient._command.output import json_line
-from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.extras import needs
 from adclient._tables.items import Items
 from adclient._tables.records import fields_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
 from adclient.errors import AdClientError, ConfigurationError
+from adclient.extend import OPERATIONS, Operation
 from adclient.models import Item, Result
 from adclient.options import check_count
 

@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 
 from adclient._core.auth import SecretHeader, no_credentials
-from adclient._core.request import Request
 from adclient._service.model import AuthShape, Service
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
+from adclient.extend import Request
 from adclient.options import (
     ENV_SERVICE,
     ENV_TOKEN,

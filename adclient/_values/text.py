@@ -35,6 +35,12 @@ def short_end(text: str, limit: int = SHORT) -> str:
     return line if len(line) <= limit else "…" + line[1 - limit :]
 
 
+def name_of(part: object) -> str:
+    """A part of a client, for display: only what is our own has a safe `repr`."""
+    cls = type(part)
+    return repr(part) if cls.__module__.startswith("adclient.") else cls.__name__
+
+
 def in_full(value: object) -> str:
     """A value as JSON on one printable line; two different values never look the same.
 

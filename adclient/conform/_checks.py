@@ -5,7 +5,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._core.operations import OPERATIONS
+from adclient.extend import OPERATIONS
 
 Verdict = Literal["passed", "failed", "open", "not run"]
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adclient._core.operations import OPERATIONS, Operation
+from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
-from adclient._sync.client import AdClient
 from adclient._values.jsontext import JSONError, dumps
 from adclient._values.redact import one_line
 from adclient.conform._checks import CHECKS, ConformResult
@@ -13,7 +12,7 @@ from adclient.conform._report import ConformReport
 from adclient.conform._run import Run, StoppedError, UnsentError
 from adclient.conform._writes import check_write
 from adclient.errors import ConfigurationError
-from adclient.extend import parts_of
+from adclient.extend import OPERATIONS, Operation, parts_of
 from adclient.models import JSON, Result
 from adclient.options import check_timeout, check_type
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import attrs
 
 from adclient._core.decode import end_of
-from adclient._core.operations import Operation
 from adclient._values.jsontext import kind_of
 from adclient.conform._checks import Verdict
 from adclient.conform._run import Found, Received, Run, UnsentError
+from adclient.extend import Operation
 from adclient.models import JSON, Result
 
 MOST_PAGES = 100

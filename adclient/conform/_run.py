@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from adclient import AdClient
 from adclient._core.auth import checked_auth
 from adclient._core.response import problem_of, redacted
-from adclient._sync.client import AdClient
 from adclient._values.jsontext import JSONError, dumps, kind_of, loads
 from adclient._values.redact import Redactor, one_line
 from adclient.conform._checks import Verdict

@@ -8,11 +8,11 @@ from adclient._core.operations import (
     LIST_GAMMA_ADS,
     PAUSE_BETA_CAMPAIGN,
     READS,
-    Operation,
 )
 from adclient._values.jsontext import dumps
 from adclient.conform._reads import read_listing, refusal
 from adclient.conform._run import Arguments, Found, Received, Run
+from adclient.extend import Operation
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Result
 
 # The interface leaves the inside of `fields` and `targeting` open, so these may be refused.

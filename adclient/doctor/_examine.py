@@ -5,7 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from adclient import options as settings
-from adclient._core.auth import Auth, Credentials, TokenSource
+from adclient._core.auth import Auth, TokenSource
 from adclient._core.operations import SEARCH_GAMMA_TARGETING
 from adclient._display.signatures import deferred
 from adclient._display.tracebacks import forget_frames
@@ -19,6 +19,7 @@ from adclient.doctor._service import report_of
 from adclient.doctor._session import TIMEOUT, Session
 from adclient.doctor._text import quoted
 from adclient.doctor._trials import run
+from adclient.extend import Credentials
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
 from adclient.transports import HTTPClient, Transport

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from adclient._core.response import Failure, RawResponse, problem_of
+from adclient._core.response import problem_of
 from adclient._service.model import Certainty
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, is_header_name
@@ -20,6 +20,7 @@ from adclient.doctor._examination import Examination, Reading
 from adclient.doctor._finding import Finding, Setting, not_observed
 from adclient.doctor._probe import Observation
 from adclient.doctor._trials import STYLES
+from adclient.extend import Failure, RawResponse
 
 _IDS = re.compile(
     r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"

@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import attrs
 
-from adclient._core.call import Call, validated
 from adclient._core.decode import end_of
-from adclient._core.operations import Operation
-from adclient._core.response import Failure, Outcome, RawResponse, problem_of
+from adclient._core.response import problem_of
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, EndOfListing
+from adclient.extend import Call, Failure, Operation, Outcome, RawResponse, validated
 from adclient.models import JSON, Result
 
 Read = Operation[Result]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import attrs
 
-from adclient._core.response import RawResponse, problem_of
+from adclient._core.response import problem_of
 from adclient._service.model import Certainty, ErrorShape, Listing, Service
 from adclient._service.shapes import shapes_of
 from adclient._values.jsontext import JSONError, dumps, loads
@@ -18,6 +18,7 @@ from adclient.doctor._findings import findings_of, refused_of
 from adclient.doctor._probe import Observation
 from adclient.doctor._problems import problems_of
 from adclient.doctor._report import Report
+from adclient.extend import RawResponse
 from adclient.models import JSON
 
 _OTHER_TEXT = "…"

@@ -5,16 +5,9 @@ from collections.abc import Callable
 
 import attrs
 
-from adclient._core.auth import (
-    NO_AUTH,
-    AuthHeaders,
-    Credentials,
-    SecretHeader,
-    bearer,
-    checked_auth,
-)
-from adclient._core.request import Request, RequestBuilder
-from adclient._core.response import Failure, Outcome, RawResponse, redacted
+from adclient._core.auth import NO_AUTH, AuthHeaders, SecretHeader, bearer, checked_auth
+from adclient._core.request import RequestBuilder
+from adclient._core.response import redacted
 from adclient._core.retry import backoff, is_retryable, with_rate_limit
 from adclient._http.send import Sender
 from adclient._service.model import AuthShape
@@ -24,6 +17,7 @@ from adclient.conventions import Conventions
 from adclient.doctor._examination import StoppedError
 from adclient.doctor._probe import Observation, Probe
 from adclient.errors import AdClientError
+from adclient.extend import Credentials, Failure, Outcome, RawResponse, Request
 from adclient.options import ENV_TOKEN, Options, RetryPolicy
 
 TIMEOUT = 120.0

@@ -1,11 +1,11 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
-from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._core.gate import Ask, Turn
-from adclient._core.response import Failure, too_late
+from adclient._core.response import too_late
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
+from adclient.extend import Call, Failure
 from adclient.gate.database import State
 from adclient.ledger.entry import LedgerWarning
 from adclient.ledger.postgres import PostgresLedger
@@ -48,7 +48,9 @@ class SharedGate:
         ConfigurationError: An argument cannot be used; the message names it.
 
     Examples:
-        >>> from adclient import CallTimeout, RateLimited, SharedGate, SQLiteLedger
+        >>> from adclient import CallTimeout, RateLimited
+        >>> from adclient.gate import SharedGate
+        >>> from adclient.ledger import SQLiteLedger
         >>> from adclient.testing import FakeAdService, Fault
         >>> fake = FakeAdService()
         >>> gate = SharedGate(SQLiteLedger("drafts.db", now=fake.clock.now), per_second=10)

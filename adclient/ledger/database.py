@@ -108,7 +108,7 @@ class LedgerDatabase(ABC):
             ConfigurationError: `head` is not a hash.
 
         Examples:
-            >>> from adclient import Entry, SQLiteLedger
+            >>> from adclient.ledger import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> _ = ledger.reserve(entry, lambda usage: None)
@@ -142,7 +142,7 @@ class LedgerDatabase(ABC):
             LedgerError: It cannot be created.
 
         Examples:
-            >>> from adclient import SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> ledger.create()
             >>> ledger.exists(), ledger.entries()
@@ -161,7 +161,7 @@ class LedgerDatabase(ABC):
             LedgerError: It cannot be determined.
 
         Examples:
-            >>> from adclient import SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
             >>> SQLiteLedger("misspelt.db").exists()
             False
         """
@@ -174,7 +174,7 @@ class LedgerDatabase(ABC):
         To close the last client does that, too.
 
         Examples:
-            >>> from adclient import SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
             >>> SQLiteLedger("drafts.db").close()
         """
         self._connections.close()

@@ -52,7 +52,7 @@ class Entry(ToJSON, notebook.HTMLRepr):
         settled_by: Who settled an unknown outcome, or a draft over a limit.
 
     Examples:
-        >>> from adclient import SQLiteLedger
+        >>> from adclient.ledger import SQLiteLedger
         >>> from adclient.testing import FakeAdService
         >>> ledger = SQLiteLedger("drafts.db")
         >>> with FakeAdService().client(ledger=ledger) as client:
@@ -144,7 +144,7 @@ class Ledger(Protocol):
     async clients call them in a thread. `SQLiteLedger` and `PostgresLedger` are ledgers.
 
     Examples:
-        >>> from adclient import Entry, Ledger, SQLiteLedger
+        >>> from adclient.ledger import Entry, Ledger, SQLiteLedger
         >>> from adclient.testing import FakeAdService
         >>> class Printing:  # a ledger that adds something to another one
         ...     def __init__(self, ledger: Ledger) -> None:
@@ -203,6 +203,6 @@ class LedgerWarning(UserWarning):
 
     Examples:
         >>> import warnings
-        >>> from adclient import LedgerWarning
+        >>> from adclient.ledger import LedgerWarning
         >>> warnings.filterwarnings("error", category=LedgerWarning)  # after the draft is staged
     """

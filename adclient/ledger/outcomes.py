@@ -54,7 +54,7 @@ class DraftOutcome(PublicDir):
         text: The state in words, such as `overtaken by 140` or `not seen for 9 days`.
 
     Examples:
-        >>> from adclient import SQLiteLedger
+        >>> from adclient.ledger import SQLiteLedger
         >>> from adclient.testing import FakeAdService
         >>> ledger, ids = SQLiteLedger("drafts.db"), {"account_id": "account_b204"}
         >>> with FakeAdService().client(ledger=ledger) as client:

@@ -72,7 +72,7 @@ class PostgresLedger(SQLLedger):
         ModuleNotFoundError: psycopg is missing; `pip install 'adclient[postgres]'`.
 
     Examples:
-        >>> from adclient import PostgresLedger
+        >>> from adclient.ledger import PostgresLedger
         >>> ledger = PostgresLedger("postgresql://ads@db.example.com/ads")
         >>> ledger  # nothing is opened before it is used
         <PostgresLedger postgresql://db.example.com/ads>

@@ -19,10 +19,10 @@ from adclient.models import Draft
 from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
-    from adclient._async import client as _async
-    from adclient._sync import client as _sync
+    from adclient import AdClient, AsyncAdClient
 else:
-    _async, _sync = deferred("adclient.AsyncAdClient"), deferred("adclient.AdClient")
+    _types = deferred("adclient.AdClient", "adclient.AsyncAdClient")
+    AdClient, AsyncAdClient = _types.AdClient, _types.AsyncAdClient
 
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
@@ -52,7 +52,7 @@ class SQLLedger(LedgerDatabase):
             LedgerError: The entry cannot be recorded; the write is then not sent.
 
         Examples:
-            >>> from adclient import Entry, SQLiteLedger
+            >>> from adclient.ledger import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> ledger.reserve(entry, lambda usage: None)
@@ -92,7 +92,7 @@ class SQLLedger(LedgerDatabase):
 
         Examples:
             >>> import attrs
-            >>> from adclient import Entry, SQLiteLedger
+            >>> from adclient.ledger import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> reserved = ledger.reserve(entry, lambda usage: None)
@@ -141,7 +141,7 @@ class SQLLedger(LedgerDatabase):
             ConfigurationError: `entry`, `draft_id` or `by` has the wrong type, or is empty.
 
         Examples:
-            >>> from adclient import Entry, SQLiteLedger
+            >>> from adclient.ledger import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> _ = ledger.reserve(entry, lambda usage: None)
@@ -168,7 +168,7 @@ class SQLLedger(LedgerDatabase):
             ConfigurationError: An argument or an id has the wrong type, or is an empty text.
 
         Examples:
-            >>> from adclient import Entry, SQLiteLedger
+            >>> from adclient.ledger import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> for name in ("1", "2"):
             ...     entry = Entry(entry_id=name, operation="beta.pause_campaign", account_id="a")
@@ -243,7 +243,7 @@ class SQLLedger(LedgerDatabase):
             ConfigurationError: An argument has the wrong type, or a time has no time zone.
 
         Examples:
-            >>> from adclient import SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
             >>> from adclient.testing import FakeAdService
             >>> ledger = SQLiteLedger("drafts.db")
             >>> with FakeAdService().client(ledger=ledger) as client:
@@ -284,14 +284,16 @@ class SQLLedger(LedgerDatabase):
 
     @overload
     def outcomes(
-        self, client: _sync.AdClient, entries: Iterable[Entry] | None = None
+        self, client: AdClient, entries: Iterable[Entry] | None = None
     ) -> Items[DraftOutcome]: ...
     @overload
     def outcomes(
-        self, client: _async.AsyncAdClient, entries: Iterable[Entry] | None = None
+        self, client: AsyncAdClient, entries: Iterable[Entry] | None = None
     ) -> Coroutine[Any, Any, Items[DraftOutcome]]: ...
     def outcomes(
-        self, client: _sync.AdClient | _async.AsyncAdClient, entries: Iterable[Entry] | None = None
+        self,
+        client: AdClient | AsyncAdClient,
+        entries: Iterable[Entry] | None = None,
     ) -> Items[DraftOutcome] | Coroutine[Any, Any, Items[DraftOutcome]]:
         """Read what became of staged drafts; await it with an `AsyncAdClient`.
 
@@ -313,7 +315,7 @@ class SQLLedger(LedgerDatabase):
             ConfigurationError: The client is closed, or `entries` has something else.
 
         Examples:
-            >>> from adclient import SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
             >>> from adclient.testing import FakeAdService
             >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
             >>> with fake.client(ledger=ledger) as client:
@@ -346,7 +348,8 @@ class SQLLedger(LedgerDatabase):
             LedgerError: The ledger cannot be read.
 
         Examples:
-            >>> from adclient import OutcomeUnknown, SQLiteLedger
+            >>> from adclient import OutcomeUnknown
+            >>> from adclient.ledger import SQLiteLedger
             >>> from adclient.testing import FakeAdService, Fault
             >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
             >>> fake.faults.add(Fault.dropped(taken=True))

@@ -87,7 +87,8 @@ class SQLiteLedger(SQLLedger):
         ConfigurationError: The path is empty, a URI of SQLite, or that of a database in memory.
 
     Examples:
-        >>> from adclient import Policy, SQLiteLedger
+        >>> from adclient.ledger import SQLiteLedger
+        >>> from adclient.policy import Policy
         >>> from adclient.testing import FakeAdService
         >>> ledger = SQLiteLedger("drafts.db")
         >>> policy = Policy(drafts_per_day=20)

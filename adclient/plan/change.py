@@ -11,8 +11,6 @@ from typing import cast
 
 import attrs
 
-from adclient._core.call import Call, validated
-from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.signatures import public_in
 from adclient._values import jsontext
@@ -22,6 +20,7 @@ from adclient._values.text import in_full, short
 from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
+from adclient.extend import OPERATIONS, Call, Operation, validated
 from adclient.models import Draft
 from adclient.policy import rules
 
@@ -50,7 +49,7 @@ class PlannedChange(ToJSON):
 
     Examples:
         >>> from pathlib import Path
-        >>> from adclient import Plan
+        >>> from adclient.plan import Plan
         >>> size = Path("changes.toml").write_text('''
         ... id = "2026-w47"
         ... [[change]]
@@ -75,7 +74,7 @@ class PlannedChange(ToJSON):
             A dictionary of `call`, its arguments, `why` and `expect`, if there are any.
 
         Examples:
-            >>> from adclient import Plan
+            >>> from adclient.plan import Plan
             >>> themes = "delta.remove_auto_search_themes"
             >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
             >>> plan.changes[0].to_dict()

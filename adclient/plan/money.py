@@ -34,7 +34,8 @@ class MoneySum:
         changes: How many values are summed.
 
     Examples:
-        >>> from adclient import Plan, Policy
+        >>> from adclient.plan import Plan
+        >>> from adclient.policy import Policy
         >>> budget = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f"}
         >>> budget |= {"campaign_id": "campaign_4c10", "daily_budget": 120, "expect": 100}
         >>> policy = Policy(money={"daily_budget": 500})

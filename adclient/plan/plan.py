@@ -8,9 +8,9 @@ from typing import Self
 
 import attrs
 
+from adclient import AdClient
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
-from adclient._sync.client import AdClient
 from adclient._values import toml
 from adclient._values.redact import one_line
 from adclient._values.text import NOTE, short
@@ -48,7 +48,8 @@ class Plan:
 
     Examples:
         >>> from pathlib import Path
-        >>> from adclient import Plan, Policy
+        >>> from adclient.plan import Plan
+        >>> from adclient.policy import Policy
         >>> size = Path("changes.toml").write_text('''
         ... id = "2026-w47"
         ... [[change]]
@@ -105,7 +106,7 @@ class Plan:
             ConfigurationError: Parts of it are invalid. The message has a line for each of these.
 
         Examples:
-            >>> from adclient import Plan
+            >>> from adclient.plan import Plan
             >>> from adclient.testing import FakeAdService
             >>> page = FakeAdService().client().beta.list_campaigns(account_id="account_b204")
             >>> plan = Plan.of(
@@ -156,7 +157,8 @@ class Plan:
             ConfigurationError: The plan has staged nothing, or its id is too long.
 
         Examples:
-            >>> from adclient import Plan, SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
+            >>> from adclient.plan import Plan
             >>> from adclient.testing import FakeAdService
             >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
             >>> budget = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f"}
@@ -198,7 +200,7 @@ class Plan:
             ConfigurationError: A value contains null, which TOML does not have.
 
         Examples:
-            >>> from adclient import Plan
+            >>> from adclient.plan import Plan
             >>> themes = "delta.remove_auto_search_themes"
             >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
             >>> print(plan.to_toml(), end="")
@@ -233,7 +235,7 @@ class Plan:
             OSError: The file cannot be written.
 
         Examples:
-            >>> from adclient import Plan
+            >>> from adclient.plan import Plan
             >>> themes = "delta.remove_auto_search_themes"
             >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
             >>> plan.write("changes.toml")
@@ -287,7 +289,8 @@ class Plan:
             Interrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
 
         Examples:
-            >>> from adclient import Plan, SQLiteLedger
+            >>> from adclient.ledger import SQLiteLedger
+            >>> from adclient.plan import Plan
             >>> from adclient.testing import FakeAdService
             >>> def stage(path: str) -> int:
             ...     with FakeAdService().client(ledger=SQLiteLedger("drafts.db")) as client:

@@ -340,7 +340,8 @@ class Interrupted(KeyboardInterrupt):  # not an error, as for every other interr
         report: What was staged until then, and which changes were not tried.
 
     Examples:
-        >>> from adclient import AdClient, Plan
+        >>> from adclient import AdClient
+        >>> from adclient.plan import Plan
         >>> from adclient.plan import Interrupted
         >>> def staged(plan: Plan, client: AdClient) -> str:
         ...     try:

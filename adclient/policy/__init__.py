@@ -30,6 +30,8 @@ from adclient.policy.values import (
 if TYPE_CHECKING:
     from adclient._values import toml
 
+__all__ = ["Policy", "PolicyWarning", "Refusal", "Usage"]
+
 
 def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | None":
     return MappingProxyType(dict(value)) if isinstance(value, Mapping) else value
@@ -78,7 +80,8 @@ class Policy(notebook.HTMLRepr):
         ConfigurationError: A rule has the wrong type or an impossible value; `argument` names it.
 
     Examples:
-        >>> from adclient import PolicyRefused, Policy
+        >>> from adclient import PolicyRefused
+        >>> from adclient.policy import Policy
         >>> from adclient.testing import FakeAdService
         >>> policy = Policy(accounts=["account_a91f"], money={"daily_budget": 150})
         >>> client = FakeAdService().client(policy=policy)
@@ -151,7 +154,7 @@ class Policy(notebook.HTMLRepr):
             ConfigurationError: The policy does not allow the account.
 
         Examples:
-            >>> from adclient import Policy
+            >>> from adclient.policy import Policy
             >>> own = Policy(money={"daily_budget": 75_000})
             >>> money = {"daily_budget": 500, "bid": 2}
             >>> policy = Policy(money=money, account={"account_b": own})
@@ -179,7 +182,7 @@ class Policy(notebook.HTMLRepr):
 
         Examples:
             >>> from pathlib import Path
-            >>> from adclient import Policy
+            >>> from adclient.policy import Policy
             >>> size = Path("policy.toml").write_text("money = { daily_budget = 150, bid = 2.50 }")
             >>> Policy.read("policy.toml")
             <Policy money {daily_budget: 150, bid: 2.50}>
@@ -311,7 +314,8 @@ class PolicyWarning(UserWarning):
 
     Examples:
         >>> import warnings
-        >>> from adclient import Policy, PolicyWarning, SQLiteLedger
+        >>> from adclient.ledger import SQLiteLedger
+        >>> from adclient.policy import Policy, PolicyWarning
         >>> from adclient.testing import FakeAdService
         >>> policy = Policy(money={"daily_budget": 200}, change_at_most=10)
         >>> client = FakeAdService().client(policy=policy, ledger=SQLiteLedger("drafts.db"))

@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import attrs
 
-from adclient._core.call import Call
 from adclient._core.events import warn
 from adclient._tasks.blocking import LONGEST_END, REPORTING
 from adclient._tasks.clock import monotonic
 from adclient._values.redact import one_line
+from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
-from adclient.extend import parts_of
+from adclient.extend import Call, parts_of
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_methods, check_type
@@ -24,8 +24,7 @@ from adclient.policy import Policy, PolicyWarning, rules
 _UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
 
 if TYPE_CHECKING:
-    from adclient._async.client import AsyncAdClient
-    from adclient._sync.client import AdClient
+    from adclient import AdClient, AsyncAdClient
 
 R = TypeVar("R", bound=Result, covariant=True)
 
@@ -56,12 +55,10 @@ class Guard:
 
     @property
     def shown(self) -> dict[str, str]:
-        """The rules and the ledger, for display. Only of our own ledgers is the `repr` safe."""
+        """The rules and the ledger, for display."""
         shown = {} if self.policy == Policy() else {"policy": repr(self.policy)}
         if self.ledger is not None:
-            cls = type(self.ledger)
-            is_ours = cls.__module__ == "adclient.ledger"
-            shown["ledger"] = repr(self.ledger) if is_ours else cls.__name__
+            shown["ledger"] = name_of(self.ledger)
         return shown
 
     def admit(self, call: Call[Result], actor: str | None) -> "LedgerRecord | None":

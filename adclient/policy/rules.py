@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
-from adclient._core.call import Call
-from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded, pieces_of
 from adclient._display.diffs import exact
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, short, short_end
 from adclient.errors import InvalidRequest
+from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, cast
 
-from adclient._core.operations import OPERATIONS
 from adclient._values.arguments import as_number, as_tuple
 from adclient._values.json_values import is_array, is_object
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
+from adclient.extend import OPERATIONS
 
 LONGEST_KEY = 1000
 _MOST = 10**15  # in any currency; a larger amount is a mistake

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Self, Unpack
 from urllib.parse import urlsplit
 
-from adclient._async.client import AsyncAdClient
+from adclient import AdClient, AsyncAdClient
 from adclient._async.settings import AsyncClientSettings
-from adclient._core.request import Request
-from adclient._core.response import Outcome
 from adclient._http.library import ServiceTransport
-from adclient._sync.client import AdClient
 from adclient._sync.settings import ClientSettings
 from adclient.errors import ConfigurationError
+from adclient.extend import Outcome, Request
 from adclient.options import ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN
 from adclient.testing._faults.fault import received_within
 from adclient.testing._server import Server

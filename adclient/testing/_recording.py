@@ -6,12 +6,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
-from adclient._core.operations import Operation
-from adclient._core.request import Request
-from adclient._core.response import Outcome, RawResponse
 from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient._values.text import short
+from adclient.extend import Operation, Outcome, RawResponse, Request
 from adclient.models import JSON, Result
 
 _MAX_REQUESTS = 20

@@ -11,10 +11,9 @@ from threading import RLock
 import attrs
 
 from adclient._core.auth import SecretHeader
-from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._service.model import Service
 from adclient._values import jsontext
+from adclient.extend import Failure, Outcome, RawResponse, Request
 from adclient.testing._accounts.account import FakeAccount, build_account
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account

@@ -19,8 +19,10 @@ import polars
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from adclient import AdClient, AdClientError, Campaign, Page, Plan, Policy
+from adclient import AdClient, AdClientError, Campaign, Page
 from adclient.ledger import open_ledger
+from adclient.plan import Plan
+from adclient.policy import Policy
 
 POLICY = Policy(operations=["beta.pause_campaign"], drafts_per_day=20)
 

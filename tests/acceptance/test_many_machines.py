@@ -14,8 +14,8 @@ import pytest
 from dask.distributed import Client, LocalCluster
 from pages import ROOT, blocks
 
-from adclient import Plan
 from adclient.ledger import open_ledger
+from adclient.plan import Plan
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 

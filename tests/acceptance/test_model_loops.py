@@ -15,7 +15,7 @@ from threading import Thread
 
 from pages import ROOT, blocks
 
-from adclient import SQLiteLedger
+from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 

@@ -10,8 +10,11 @@ from chromium import emulated, violations
 from selenium import webdriver
 
 import adclient
-from adclient import AdClient, AsyncAdClient, AsyncPage, Diff, Plan, Policy, SQLiteLedger
+from adclient import AdClient, AsyncAdClient, AsyncPage, Diff
 from adclient._display.notebook import HTMLRepr
+from adclient.ledger import SQLiteLedger
+from adclient.plan import Plan
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 PICTURES = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "make_notebook_pictures.py"))

@@ -12,7 +12,8 @@ from clients import sync_and_async, wait
 from gate_tests import *  # noqa: F403
 from postgres_server import PASSWORD, silenced
 
-from adclient import AdClient, CallTimeout, LedgerError, RateLimited, SharedGate
+from adclient import AdClient, CallTimeout, LedgerError, RateLimited
+from adclient.gate import SharedGate
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService, Fault
 

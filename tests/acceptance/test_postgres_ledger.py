@@ -17,8 +17,8 @@ from ledger_tests import CAMPAIGN, Clock, admit, an_entry, stage, states
 from postgres_server import PASSWORD, silenced
 
 import adclient.ledger.postgres
-from adclient import AdClient, CallTimeout, LedgerError, LedgerWarning, PostgresLedger
-from adclient.ledger import open_ledger
+from adclient import AdClient, CallTimeout, LedgerError
+from adclient.ledger import LedgerWarning, PostgresLedger, open_ledger
 from adclient.testing import FakeAdService
 
 

@@ -3,7 +3,7 @@
 import json
 import warnings
 
-from adclient import tools
+from adclient.agents import tools
 from adclient.testing import FakeAdService
 
 with warnings.catch_warnings():

@@ -21,6 +21,8 @@ from cases import each_case
 
 import adclient
 from adclient import AdClient, Campaign, Conventions, Diff, Draft, Hooks, Items, Page, hooks
+from adclient.plan import PlanReport
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 CLASSES = [value for name in adclient.__all__ if inspect.isclass(value := getattr(adclient, name))]
@@ -148,8 +150,8 @@ VALUES = [
     Page(data=(CAMPAIGN,), next={"after": 1}),
     adclient.AsyncPage(data=(), next=None),
     Items([CAMPAIGN]),
-    adclient.Policy(accounts=["a"], money={"daily_budget": 150}),
-    adclient.PlanReport(plan_id="w47", title="Spring", changes=()),
+    Policy(accounts=["a"], money={"daily_budget": 150}),
+    PlanReport(plan_id="w47", title="Spring", changes=()),
     *(
         cls("what happened", operation="a.b", details={"a": [1]})
         for cls in CLASSES

@@ -19,11 +19,11 @@ from adclient import (
     ConfigurationError,
     Conventions,
     OutcomeUnknown,
-    Plan,
-    Policy,
-    SharedGate,
-    SQLiteLedger,
 )
+from adclient.gate import SharedGate
+from adclient.ledger import SQLiteLedger
+from adclient.plan import Plan
+from adclient.policy import Policy
 from adclient.testing import FakeAccount, FakeAdService, Fault, Profile
 from adclient.testing.properties import accounts, changes, check_job
 from adclient.testing.properties._run import Run

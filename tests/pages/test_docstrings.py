@@ -19,6 +19,7 @@ from cases import each_case
 import adclient
 from adclient import AdClient, AsyncAdClient, Draft, conform, doctor, errors, testing
 from adclient._core.operations import OPERATIONS
+from adclient.ledger import Ledger
 
 SENTENCE = r"[^\n]+[.?](\n\n|\Z)"
 SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
@@ -39,7 +40,7 @@ NOT_CONSTRUCTED = {
     *NAMESPACES,
     *(getattr(adclient, name) for name in adclient.__all__ if name.endswith("Iterator")),
     *(adclient.AsyncListing, adclient.AccountRead, adclient.AsyncAccountRead),
-    *(adclient.AdClientError, adclient.Ledger, testing.Dashboard, testing.Faults),
+    *(adclient.AdClientError, Ledger, testing.Dashboard, testing.Faults),
 }
 
 

@@ -11,8 +11,8 @@ import mcp
 import pytest
 from pages import ROOT, blocks
 
-from adclient import SQLiteLedger
 from adclient._core.operations import OPERATIONS
+from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 

@@ -14,8 +14,9 @@ import pytest
 import yaml
 from pages import ROOT, blocks
 
-from adclient import Plan, __version__
+from adclient import __version__
 from adclient.ledger import SQLiteLedger
+from adclient.plan import Plan
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 

@@ -9,7 +9,8 @@ import pytest
 import respx
 from pages import ROOT, blocks, run_page
 
-from adclient import Policy, SQLiteLedger
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 from adclient.testing import FakeAdService, Fault
 
 HERE = Path(__file__).relative_to(ROOT).as_posix()

@@ -8,7 +8,8 @@ import anyio
 import anyio.to_thread
 from processes import received, started
 
-from adclient import AdClient, AdClientError, AsyncAdClient, SharedGate
+from adclient import AdClient, AdClientError, AsyncAdClient
+from adclient.gate import SharedGate
 from adclient.ledger import open_ledger
 
 

@@ -71,7 +71,7 @@ def test_gate_can_be_used_on_both_sides_of_a_fork(where) -> None:
     """Parent and child take turns, while a thread of the parent uses the gate all the time."""
     run(
         """
-from adclient import SharedGate
+from adclient.gate import SharedGate
 from adclient._tasks.clock import monotonic
 from adclient.ledger import open_ledger
 

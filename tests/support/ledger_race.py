@@ -11,9 +11,8 @@ from threading import Thread
 import attrs
 from processes import LONGEST_WAIT, received, started
 
-from adclient import Entry, Policy
-from adclient.ledger import open_ledger
-from adclient.policy import rules
+from adclient.ledger import Entry, open_ledger
+from adclient.policy import Policy, rules
 
 # The caps of accounts and of all, and nothing twice.
 OWN = {"a": Policy(drafts_per_day=3), "b": Policy(drafts_per_day=4)}

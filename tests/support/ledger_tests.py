@@ -31,12 +31,12 @@ from run_command import run_command
 from waiting import stop_clock
 
 import adclient.ledger.database
-from adclient import CallTimeout, ConfigurationError, Diff, Draft, Entry, LedgerError, Policy
+from adclient import CallTimeout, ConfigurationError, Diff, Draft, LedgerError
 from adclient._tasks.clock import monotonic
-from adclient.ledger import open_ledger
+from adclient.ledger import Entry, open_ledger
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.idle import _close_everywhere
-from adclient.policy import Refusal, Usage
+from adclient.policy import Policy, Refusal, Usage
 from adclient.testing import FakeAdService
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

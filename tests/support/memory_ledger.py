@@ -4,7 +4,8 @@ import threading
 
 import attrs
 
-from adclient import Entry, LedgerError
+from adclient import LedgerError
+from adclient.ledger import Entry
 from adclient.policy import Usage
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import attrs
 
-from adclient import Plan, PlanReport, SQLiteLedger
+from adclient.ledger import SQLiteLedger
+from adclient.plan import Plan, PlanReport
 from adclient.testing import FakeAdService
 
 FIRST, SECOND, THIRD = "campaign_57a7", "campaign_cb1a", "campaign_1dce"

@@ -25,9 +25,8 @@ from adclient import (
     Request,
     Token,
     WastedSpend,
-    call_tool,
-    tools,
 )
+from adclient.agents import call_tool, tools
 
 
 @attrs.frozen(kw_only=True)

@@ -30,9 +30,8 @@ from adclient import (
     RetryPolicy,
     Token,
     WastedSpend,
-    call_tool,
-    tools,
 )
+from adclient.agents import call_tool, tools
 
 
 @attrs.frozen(kw_only=True)

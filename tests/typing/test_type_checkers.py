@@ -22,7 +22,9 @@ RIGHT = {f"readme_{number}.py": code for number, code in enumerate(README)} | {
 PRELUDE = """
 from datetime import date
 import httpx
-from adclient import AdClient, AsyncAdClient, Campaign, Page, Policy, RetryPolicy, SQLiteLedger
+from adclient import AdClient, AsyncAdClient, Campaign, Page, RetryPolicy
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 client, other = AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")
 page = client.beta.list_campaigns(account_id="a")
 async def mistakes() -> None:

@@ -7,22 +7,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import assert_type
 
-from adclient import (
-    JSON,
-    AdClient,
-    AsyncAdClient,
-    Conventions,
-    Entry,
-    Items,
-    Ledger,
-    Plan,
-    Policy,
-    PostgresLedger,
-    SharedGate,
-    SQLiteLedger,
-)
+from adclient import JSON, AdClient, AsyncAdClient, Conventions, Items
 from adclient.conform import CHECKS, ConformResult, conform
-from adclient.ledger import Check, DraftOutcome, open_ledger
+from adclient.gate import SharedGate
+from adclient.ledger import (
+    Check,
+    DraftOutcome,
+    Entry,
+    Ledger,
+    PostgresLedger,
+    SQLiteLedger,
+    open_ledger,
+)
+from adclient.plan import Plan
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 

@@ -6,9 +6,9 @@ from typing import Literal, Self
 
 import attrs
 
-from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._values import jsontext
 from adclient._values.arguments import as_count
+from adclient.extend import Failure, Outcome, RawResponse
 from adclient.models import JSON
 from adclient.options import check_type
 from adclient.testing._http.responses import HTTPError

@@ -4,8 +4,8 @@ import random
 
 import attrs
 
-from adclient._core.operations import OPERATIONS
 from adclient._values.arguments import as_float, is_choice
+from adclient.extend import OPERATIONS
 from adclient.options import check_count
 from adclient.testing._faults.fault import Fault
 

@@ -8,11 +8,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
-from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._core.request import Request
+from adclient._core.operations import ParameterType
 from adclient._service.model import Listing, Next, Service
 from adclient._values import jsontext
 from adclient.conventions import Conventions, of_read
+from adclient.extend import OPERATIONS, Operation, Request
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Profile, ReadPlace

@@ -6,9 +6,9 @@ from html import escape
 
 import attrs
 
-from adclient._core.response import RawResponse
 from adclient._service.model import ErrorShape
 from adclient._values import jsontext
+from adclient.extend import RawResponse
 from adclient.models import JSON
 from adclient.testing._data import load
 

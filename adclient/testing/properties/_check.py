@@ -8,9 +8,8 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Literal, cast
 
-from adclient._async.client import AsyncAdClient
+from adclient import AdClient, AsyncAdClient
 from adclient._display.extras import needs
-from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.ledger.sqlite import SQLiteLedger

@@ -8,11 +8,9 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient._core.call import Call, validated
-from adclient._core.request import Request
-from adclient._core.response import Outcome, RawResponse
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest
+from adclient.extend import Call, Outcome, RawResponse, Request, validated
 from adclient.ledger.entry import Entry
 from adclient.models import Result
 from adclient.policy import Policy, Usage, rules

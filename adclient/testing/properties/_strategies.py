@@ -116,7 +116,8 @@ def changes(account: FakeAccount) -> SearchStrategy[Mapping[str, JSON]]:
 
     Examples:
         >>> from tempfile import TemporaryDirectory
-        >>> from adclient import Plan, SQLiteLedger
+        >>> from adclient.ledger import SQLiteLedger
+        >>> from adclient.plan import Plan
         >>> from adclient.testing import FakeAdService
         >>> from adclient.testing.properties import accounts, changes
         >>> from hypothesis import given, strategies as st

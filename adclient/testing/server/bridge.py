@@ -16,8 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from adclient._core.request import Request as ServiceRequest
-from adclient._core.response import Failure, RawResponse
+from adclient.extend import Failure, RawResponse, Request as ServiceRequest
 from adclient.testing._faults.fault import SlowBodyResponse
 from adclient.testing._http.requests import MAX_BODY
 from adclient.testing._service import FakeAdService

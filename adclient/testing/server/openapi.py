@@ -3,9 +3,9 @@
 from http import HTTPStatus
 from typing import Any, get_args
 
-from adclient._core.operations import OPERATIONS, Operation
 from adclient._values.json_values import JSON
 from adclient._version import __version__
+from adclient.extend import OPERATIONS, Operation
 from adclient.models import Result
 from adclient.testing._data import load
 

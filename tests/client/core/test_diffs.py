@@ -9,12 +9,12 @@ from cases import each_case
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from adclient import Diff, Draft, PlanReport
-from adclient._agents.results import of_draft
+from adclient import Diff, Draft
 from adclient._display.diffs import MISSING, differences_of
 from adclient._display.notebook import COLUMNS, ROWS, card, first_rows, table
 from adclient._values.json_values import differ
-from adclient.plan import ChangeReport
+from adclient.agents._results import of_draft
+from adclient.plan import ChangeReport, PlanReport
 
 NAME = st.text("abc", min_size=1, max_size=3)
 SCALAR = st.none() | st.booleans() | st.integers(-3, 3) | st.text("xy", max_size=3)

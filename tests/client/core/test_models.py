@@ -12,12 +12,13 @@ import pytest
 from cases import each_case
 from core_helpers import DRAFT, assert_one_line, structure
 
-from adclient import AsyncPage, Entry, Items, Page, PlanReport, models
+from adclient import AsyncPage, Items, Page, models
 from adclient._values.jsontext import loads
 from adclient.conform import ConformReport
 from adclient.doctor import Report
+from adclient.ledger import Entry
 from adclient.models import Ad, Campaign, Diff, Draft, Item, Objective, ResponseInfo
-from adclient.plan import PlannedChange
+from adclient.plan import PlannedChange, PlanReport
 
 D = Decimal
 KINDS = [Ad, Campaign, Objective, models.BusinessProfile, models.CreativeFatigue]

@@ -13,8 +13,9 @@ from hypothesis import given, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, AdClientError, ConfigurationError, Conventions, Policy, PolicyRefused
+from adclient import AdClient, AdClientError, ConfigurationError, Conventions, PolicyRefused
 from adclient.extend import OPERATIONS, Call, Credentials, parts_of, run, validated
+from adclient.policy import Policy
 
 hostile_texts = st.one_of(
     st.sampled_from([

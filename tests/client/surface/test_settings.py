@@ -9,8 +9,9 @@ import pytest
 from cases import each_case
 from clients import BASE_URL, SECRET, SYNC, Service, a_draft, sync_and_async, wait, write
 
-import adclient
-from adclient import ConfigurationError, Conventions, Hooks, Policy, RetryPolicy, _telemetry
+from adclient import ConfigurationError, Conventions, Hooks, RetryPolicy, _telemetry
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 
 # More values are in tests/client/core/test_options.py.
 BAD = {
@@ -123,7 +124,7 @@ class TheirLedger:
     reserve = end = lambda *_: None
 
 
-POLICY, LEDGER = Policy(accounts=["a"]), adclient.SQLiteLedger("/tmp/d.db")
+POLICY, LEDGER = Policy(accounts=["a"]), SQLiteLedger("/tmp/d.db")
 
 
 @each_case(

@@ -16,7 +16,10 @@ from clients import ASYNC, BASE_URL, Service, a_draft, a_page, each_client_class
 from core_helpers import ARRAY, Array, Int64
 
 import adclient
-from adclient import AdClient, AsyncAdClient, InvalidRequest, Policy, RetryPolicy, SharedGate
+from adclient import AdClient, AsyncAdClient, InvalidRequest, RetryPolicy
+from adclient.gate import SharedGate
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 from adclient.testing import FakeAdService, Fault, Profile
 
 BUDGET = ["account_id", "campaign_id", "daily_budget"]
@@ -46,7 +49,7 @@ def test_wrong_call_is_told_the_right_one(client_class, name, positional, named,
 FAKE = FakeAdService()
 CLIENT = FAKE.client()
 PAGE = CLIENT.gamma.list_ads(account_id="account_c3d8")
-LEDGER = adclient.SQLiteLedger("/no/such/ledger.db")
+LEDGER = SQLiteLedger("/no/such/ledger.db")
 WRITE = {"account_id": "a", "campaign_id": "c", "daily_budget": 1, "fields": {}}
 READ = {"read": CLIENT.gamma.list_ads, "account_ids": ["a"]}
 # The fake accepts any code, message and moment, and functions are called later.

@@ -42,7 +42,10 @@ for name in names:
 
 CALLS = """
 import asyncio
-from adclient import AdClient, AsyncAdClient, Policy, SharedGate, SQLiteLedger
+from adclient import AdClient, AsyncAdClient
+from adclient.gate import SharedGate
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 
 ledger = SQLiteLedger("drafts.db")
 

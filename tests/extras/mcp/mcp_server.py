@@ -5,8 +5,8 @@ from pathlib import Path
 
 import anyio
 
-from adclient import Policy
 from adclient.mcp import serve
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support"))

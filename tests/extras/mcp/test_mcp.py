@@ -16,8 +16,11 @@ from cases import each_case
 from clients import SECRET
 from memory_ledger import MemoryLedger
 
-from adclient import AsyncAdClient, ConfigurationError, Policy, SQLiteLedger, tools
+from adclient import AsyncAdClient, ConfigurationError
+from adclient.agents import tools
+from adclient.ledger import SQLiteLedger
 from adclient.mcp import build_server, serve
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 URL = "https://ads.example.com"

@@ -17,7 +17,7 @@ from mcp_user import status, used
 from raw_server import Connection, RawServer, answer_to
 from run_command import Stream, run_command
 
-from adclient import SQLiteLedger
+from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 
 TOKEN = "token-of-the-server"

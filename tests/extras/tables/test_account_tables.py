@@ -5,7 +5,8 @@ import pyarrow
 from cases import each_case
 from clients import an_item
 
-from adclient import Campaign, Items, SQLiteLedger
+from adclient import Campaign, Items
+from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 
 CAMPAIGNS = [Campaign(**an_item("a"), extra={"spend": 1}), Campaign(**an_item("b"))]

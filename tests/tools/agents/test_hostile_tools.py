@@ -12,8 +12,10 @@ from urllib.parse import parse_qsl
 import httpx
 from hypothesis import given, strategies as st
 
-from adclient import AdClient, Policy, call_tool, tools
+from adclient import AdClient
 from adclient._core.operations import OPERATIONS
+from adclient.agents import call_tool, tools
+from adclient.policy import Policy
 
 PINNED, CAP = "account_pinned", 100
 PATHS = {operation.path for operation in OPERATIONS}

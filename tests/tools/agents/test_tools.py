@@ -12,7 +12,10 @@ from cases import each_case
 from clients import SECRET, SYNC, Service, a_draft, a_page, close, sync_and_async, wait
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, Entry, Policy, PolicyWarning, SQLiteLedger, Token, call_tool, tools
+from adclient import AdClient, Token
+from adclient.agents import call_tool, tools
+from adclient.ledger import Entry, SQLiteLedger
+from adclient.policy import Policy, PolicyWarning
 from adclient.testing import FakeAdService, Fault
 
 SCHEMAS = Path(__file__).with_name("tool_schemas.json")
@@ -65,8 +68,8 @@ def test_schemas_are_those_that_were_reviewed() -> None:
             schema.clear()  # as frameworks do
     assert tools(client, writes=True) == ALL
     program = (
-        "import json, adclient; from adclient.testing import FakeAdService as Fake; "
-        "print(json.dumps(adclient.tools(Fake().client(), writes=True)))"
+        "import json; from adclient import agents, testing; "
+        "print(json.dumps(agents.tools(testing.FakeAdService().client(), writes=True)))"
     )
     without_docstrings = subprocess.check_output([sys.executable, "-OO", "-c", program])
     assert json.loads(without_docstrings) == ALL

@@ -10,7 +10,8 @@ from cases import each_case
 from plans import FIRST, SECOND, budget, pause, plan_of
 from run_command import Ran, run_command
 
-from adclient import Entry, Policy, SQLiteLedger
+from adclient.ledger import Entry, SQLiteLedger
+from adclient.policy import Policy
 from adclient.testing import Fault
 
 LEDGER = ["--ledger", "drafts.db"]

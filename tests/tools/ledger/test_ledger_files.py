@@ -15,8 +15,8 @@ from cases import each_case
 from ledger_tests import CAMPAIGN, admit, an_entry, stage, states
 from plans import pause, plan_of
 
-from adclient import ConfigurationError, Entry, LedgerError, SQLiteLedger
-from adclient.ledger import open_ledger
+from adclient import ConfigurationError, LedgerError
+from adclient.ledger import Entry, SQLiteLedger, open_ledger
 from adclient.ledger.idle import _close_everywhere
 from adclient.testing import FakeAdService
 

@@ -13,7 +13,9 @@ from cases import each_case
 from clients import sync_and_async, wait
 from ledger_tests import Clock
 
-from adclient import AdClient, AsyncAdClient, ConfigurationError, Diff, Entry, Policy, SQLiteLedger
+from adclient import AdClient, AsyncAdClient, ConfigurationError, Diff
+from adclient.ledger import Entry, SQLiteLedger
+from adclient.policy import Policy
 
 URL = "https://ads.example.com"
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)

@@ -13,8 +13,10 @@ from hypothesis import example, given, settings, strategies as st
 from memory_ledger import MemoryLedger
 from plans import FIRST, SECOND, THIRD, Team, budget, pause, plan_of, verdicts
 
-from adclient import AsyncAdClient, ConfigurationError, Entry, LedgerError, Policy, SQLiteLedger
+from adclient import AsyncAdClient, ConfigurationError, LedgerError
+from adclient.ledger import Entry, SQLiteLedger
 from adclient.plan import Interrupted
+from adclient.policy import Policy
 from adclient.testing import Fault
 
 

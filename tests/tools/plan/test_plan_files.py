@@ -5,7 +5,9 @@ from cases import each_case
 from plans import FIRST, SECOND, budget, pause, plan_of
 from run_command import run_command
 
-from adclient import ConfigurationError, Plan, Policy
+from adclient import ConfigurationError
+from adclient.plan import Plan
+from adclient.policy import Policy
 
 ONE = 'id = "a"\n[[change]]\n'
 BOTH = ONE + 'call = "beta.pause_campaign"\naccount_id = "a"\ncampaign_id = "c"\n'

@@ -10,11 +10,12 @@ from cases import each_case
 from markdown_it import MarkdownIt
 from plans import Team, budget, plan_of
 
-from adclient import Diff, Plan, PlanReport, Policy
+from adclient import Diff
 from adclient._values.text import short
-from adclient.plan import ChangeReport, Interrupted
+from adclient.plan import ChangeReport, Interrupted, Plan, PlanReport
 from adclient.plan.money import sums_of
 from adclient.plan.report import markdown_of
+from adclient.policy import Policy
 
 HOSTILE = [
     "`code` ``more`` ```",

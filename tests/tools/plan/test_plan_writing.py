@@ -10,7 +10,9 @@ from hypothesis import example, given, strategies as st
 from plans import SECOND, Team, budget, pause, verdicts
 from run_command import Ran, run_command
 
-from adclient import ConfigurationError, Diff, Entry, Plan
+from adclient import ConfigurationError, Diff
+from adclient.ledger import Entry
+from adclient.plan import Plan
 from adclient.testing import Fault
 
 CAMPAIGN = {"account_id": "account_a91f", "campaign_id": "campaign_4c10"}

@@ -26,7 +26,9 @@ from clients import (
 from memory_ledger import MemoryLedger
 
 import adclient
-from adclient import AdClient, LedgerError, OutcomeUnknown, Policy, PolicyRefused, SQLiteLedger
+from adclient import AdClient, LedgerError, OutcomeUnknown, PolicyRefused
+from adclient.ledger import LedgerWarning, SQLiteLedger
+from adclient.policy import Policy, PolicyWarning
 from adclient.testing import FakeAdService
 
 BUDGET = {"account_id": "a", "campaign_id": "c", "daily_budget": 120}
@@ -183,7 +185,7 @@ def test_equal_write_is_refused_until_it_is_known_that_none_was_staged(tmp_path)
 def test_draft_whose_diff_hides_the_money_closes_its_account(field, before, tmp_path) -> None:
     answers = [a_draft(diff={"field": field, "before": before, "after": 120}) for _ in range(2)]
     client, _, service = limited(tmp_path, MONEY, *answers)
-    with pytest.warns(adclient.PolicyWarning, match="reject draft_7c2e .* cannot be judged"):
+    with pytest.warns(PolicyWarning, match="reject draft_7c2e .* cannot be judged"):
         draft = client.alpha.update_campaign_budget(**BUDGET)
     assert draft.draft_id == "draft_7c2e"
     with pytest.raises(PolicyRefused) as caught:
@@ -200,13 +202,13 @@ def test_draft_with_an_unreadable_diff_closes_its_account_if_money_is_set(tmp_pa
     client, ledger, _ = limited(tmp_path, MONEY, *unreadable)
     with pytest.raises(OutcomeUnknown):
         write(client)
-    judged = pytest.warns(adclient.PolicyWarning, match="reject draft_7c2e .* cannot be judged")
+    judged = pytest.warns(PolicyWarning, match="reject draft_7c2e .* cannot be judged")
     with judged, pytest.raises(OutcomeUnknown):
         client.alpha.update_campaign_budget(**BUDGET)
     with pytest.raises(PolicyRefused, match="draft_7c2e is over the limit"):
         client.alpha.update_campaign_budget(**BUDGET)
     ledger.settle(ledger.unknown()[-1], draft_id="draft_7c2e", by="kim")
-    with pytest.warns(adclient.PolicyWarning), pytest.raises(OutcomeUnknown):
+    with pytest.warns(PolicyWarning), pytest.raises(OutcomeUnknown):
         client.alpha.update_campaign_budget(**BUDGET)
 
 
@@ -214,7 +216,7 @@ def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch)
     monkeypatch.setattr("adclient.policy.rules.excess_of", lambda *_: 1 / 0)
     ledger = MemoryLedger()
     client = AdClient(BASE_URL, transport=Service(a_draft()).transport, ledger=ledger)
-    with pytest.warns(adclient.PolicyWarning, match="could not be checked: ZeroDivisionError"):
+    with pytest.warns(PolicyWarning, match="could not be checked: ZeroDivisionError"):
         assert write(client).draft_id == "draft_7c2e"
     assert ledger.states == ["under way", "staged"]
 
@@ -229,9 +231,7 @@ async def test_outcome_is_returned_if_its_end_cannot_be_recorded(client_kind, ca
     hostile = a_draft(draft_id="draft_1\nCRITICAL \x1b[2J")
     service = Service(a_draft(), hostile, httpx.Response(404))
     async with client_kind.open(transport=service.transport, ledger=ledger) as client:
-        with pytest.warns(
-            adclient.LedgerWarning, match=r"could not record draft draft_7c2e.*disk is full"
-        ):
+        with pytest.warns(LedgerWarning, match=r"could not record draft draft_7c2e.*disk is full"):
             assert (await wait(write(client))).draft_id == "draft_7c2e"
         # Warnings are errors in this suite; then the log has it.
         with caplog.at_level(logging.WARNING, "adclient"):
@@ -240,7 +240,7 @@ async def test_outcome_is_returned_if_its_end_cannot_be_recorded(client_kind, ca
         assert len(caplog.messages[-1].splitlines()) == 1
         with (
             pytest.raises(adclient.NotFound),
-            pytest.warns(adclient.LedgerWarning, match="end of a call"),
+            pytest.warns(LedgerWarning, match="end of a call"),
         ):
             await wait(write(client))
 

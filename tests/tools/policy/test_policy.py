@@ -9,7 +9,8 @@ import attrs
 import pytest
 from cases import each_case
 
-from adclient import ConfigurationError, Policy
+from adclient import ConfigurationError
+from adclient.policy import Policy
 
 RULES = {
     "accounts": ["account_1", "account_2"],

@@ -11,8 +11,9 @@ import pytest
 from clients import BASE_URL, a_draft, a_page
 from hypothesis import given, strategies as st
 
-from adclient import AdClient, AdClientError, PaginationError, Policy, PolicyRefused
+from adclient import AdClient, AdClientError, PaginationError, PolicyRefused
 from adclient._core.operations import OPERATIONS
+from adclient.policy import Policy
 
 IDS = {"account_id", "campaign_id", "creative_id", "ad_id"}
 

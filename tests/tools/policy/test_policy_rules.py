@@ -11,10 +11,11 @@ import pytest
 from cases import each_case
 
 import adclient
-from adclient import Diff, Entry, Policy
+from adclient import Diff
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
-from adclient.policy import Usage, rules
+from adclient.ledger import Entry
+from adclient.policy import Policy, Usage, rules
 
 OPERATION = {operation.full_name: operation for operation in OPERATIONS}
 BUDGET = "alpha.update_campaign_budget"

@@ -13,8 +13,10 @@ from raw_server import RawServer, serve_well
 from secret_texts import TOKEN, assert_untold, locals_of
 
 import adclient
-from adclient import AdClient, AdClientError, Conventions, Policy, PolicyRefused, SQLiteLedger
+from adclient import AdClient, AdClientError, Conventions, PolicyRefused
 from adclient._command import main
+from adclient.ledger import SQLiteLedger
+from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
 HEAD = 'format = 1\nurl = "https://ads.example.com"\n'

@@ -30,8 +30,7 @@ from adclient.ledger.entry import Entry
 from adclient.models import PENDING_APPROVAL, Draft, Item
 
 if TYPE_CHECKING:
-    from adclient._async.page import AsyncPage
-    from adclient._sync.page import Page
+    from adclient import AsyncPage, Page
 
 Object = dict[str, JSON]
 

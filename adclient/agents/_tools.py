@@ -15,13 +15,12 @@ from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 
-from adclient._agents import results as results
-from adclient._core.call import validated
-from adclient._core.operations import OPERATIONS, Operation, ParameterType
+from adclient._core.operations import ParameterType
 from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient._values.text import short
+from adclient.agents import _results as results
 from adclient.errors import AdClientError, InvalidRequest
-from adclient.extend import parts_of
+from adclient.extend import OPERATIONS, Operation, parts_of, validated
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Draft, Result
@@ -30,8 +29,7 @@ from adclient.policy.guard import guard_of
 from adclient.policy.rules import arguments_of
 
 if TYPE_CHECKING:
-    from adclient._async.client import AsyncAdClient
-    from adclient._sync.client import AdClient
+    from adclient import AdClient, AsyncAdClient
 
 Object = dict[str, JSON]
 
@@ -82,10 +80,10 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         AttributeError: `client` is not a client.
 
     Examples:
-        >>> import adclient
+        >>> from adclient.agents import tools
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
-        >>> tool = adclient.tools(client)[0]
+        >>> tool = tools(client)[0]
         >>> tool["name"], tool["description"]
         ('beta_list_campaigns', 'List the campaigns of an account.')
     """
@@ -139,11 +137,11 @@ def call_tool(
         Exception: Any error of your own functions, such as `token`.
 
     Examples:
-        >>> import adclient
+        >>> from adclient.agents import call_tool
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-        >>> result = adclient.call_tool(client, "beta_pause_campaign", ids, writes=True)
+        >>> result = call_tool(client, "beta_pause_campaign", ids, writes=True)
         >>> result["summary"]
         'Staged, waiting for approval. Nothing has changed; a human decides.'
         >>> result["untrusted"]["diff"]

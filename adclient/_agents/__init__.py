@@ -1,1 +1,0 @@
-"""The operations as tools for models."""
