@@ -17,12 +17,14 @@ from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._tasks.blocking import countdown
 from adclient._tasks.clock import Clock
 from adclient.errors import ConfigurationError
-from adclient.models import Result
+from adclient.models import Draft, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
+    from adclient._async.page import AsyncPage
     from adclient._sync.client import AdClient
+    from adclient._sync.page import Page
 
 __all__ = [
     "OPERATIONS", "AsyncSender", "Call", "CallGuard", "Clock", "Credentials", "Failure", "Gate",
@@ -30,7 +32,6 @@ __all__ = [
     "parts_of", "run", "validated",
 ]  # fmt: skip
 
-R = TypeVar("R", bound=Result)
 S = TypeVar("S", covariant=True)
 
 
@@ -57,7 +58,7 @@ class Gate(Protocol):
     the address of a service and, as `rate_limit_scope` says, an account.
     """
 
-    def ask(self, call: Call[Result], key: str, seconds: float) -> Failure | float | None:
+    def ask(self, call: Call, key: str, seconds: float) -> Failure | float | None:
         """Ask for the consent to a request; the call has so many seconds left.
 
         None permits the request. After a number of seconds, to which the call adds a random
@@ -65,7 +66,7 @@ class Gate(Protocol):
         ends the call.
         """
 
-    def pause(self, call: Call[Result], key: str, seconds: float) -> None:
+    def pause(self, call: Call, key: str, seconds: float) -> None:
         """Note that the service refused a request with a rate limit, and how long to wait."""
 
 
@@ -86,7 +87,7 @@ class Record(Protocol):
 class CallGuard(Protocol):
     """Admits calls, and records them."""
 
-    def admit(self, call: Call[Result], actor: str | None) -> Record | None:
+    def admit(self, call: Call, actor: str | None) -> Record | None:
         """Raise an error to refuse a call; return its record if it has one. It must not block."""
 
 
@@ -147,26 +148,26 @@ def parts_of(client: "AdClient | AsyncAdClient") -> Parts[Any]:
 @overload
 def run(
     client: "AdClient",
-    call: Call[R],
+    call: Call,
     *,
     sender: Sender | None = None,
     guard: CallGuard | None = None,
     options: Options | None = None,
     credentials: Credentials | None = None,
-) -> R: ...
+) -> "Draft | Page[Any]": ...
 @overload
 def run(
     client: "AsyncAdClient",
-    call: Call[R],
+    call: Call,
     *,
     sender: AsyncSender | None = None,
     guard: CallGuard | None = None,
     options: Options | None = None,
     credentials: Credentials | None = None,
-) -> Coroutine[Any, Any, R]: ...
+) -> "Coroutine[Any, Any, Draft | AsyncPage[Any]]": ...
 def run(
     client: "AdClient | AsyncAdClient",
-    call: Call[Any],
+    call: Call,
     *,
     sender: Sender | AsyncSender | None = None,
     guard: CallGuard | None = None,
@@ -184,7 +185,7 @@ def run(
         credentials: Credentials instead of the client's; `Credentials()` for none.
 
     Returns:
-        The value of the call; an async client returns a coroutine.
+        The draft or the page; an async client returns a coroutine.
 
     Raises:
         ConfigurationError: The operation is none of the sixteen.
@@ -233,7 +234,7 @@ class _Guards:
 
     guards: Sequence[CallGuard]
 
-    def admit(self, call: Call[Result], actor: str | None) -> Record | None:
+    def admit(self, call: Call, actor: str | None) -> Record | None:
         records = [guard.admit(call, actor) for guard in self.guards]
         return _Records([each for each in records if each is not None])
 

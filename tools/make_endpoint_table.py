@@ -6,30 +6,24 @@ date.
 
 import sys
 from pathlib import Path
-from typing import get_args
 
 from adclient._core.operations import OPERATIONS, Operation
-from adclient.models import Draft, Result
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "endpoints.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 
-def row(number: int, operation: Operation[Result]) -> str:
+def row(number: int, operation: Operation) -> str:
     """One line for one operation."""
     parameters = ", ".join(
         f"`{parameter.name}`" + ("" if parameter.required else "?")
         for parameter in operation.parameters
     )
-    result = "Draft" if operation.result is Draft else f"Page[{item_of(operation)}]"
+    result = operation.result.__name__
+    if not operation.is_write:
+        result = f"Page[{result}]"
     endpoint = f"`{operation.method} {operation.path}`"
     return f"| {number} | `client.{operation.full_name}` | {endpoint} | {parameters} | `{result}` |"
-
-
-def item_of(operation: Operation[Result]) -> str:
-    """The name of the class of a listing's items."""
-    (item,) = get_args(operation.result)
-    return str(item.__name__)
 
 
 def table() -> str:

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable  # async only
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import attrs
 
 from adclient._async.gate_slot import AsyncGateSlot, none_in_time
 from adclient._async.listing import AsyncListing
-from adclient._async.page import AsyncSource
+from adclient._async.page import AsyncPage, AsyncSource
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for, warn
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.gate import Pauses
-from adclient._core.operations import Arguments, Operation, PageBody
+from adclient._core.operations import Arguments, Operation
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RetryQuota
@@ -33,9 +33,6 @@ from adclient.options import Options
 if TYPE_CHECKING:
     from adclient._async.tokens import AsyncTokenFetcher
     from adclient.extend import CallGuard, Gate, Record
-
-R = TypeVar("R", bound=Result)
-T = TypeVar("T")
 
 _NO_WRITES = (
     "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
@@ -77,25 +74,30 @@ class AsyncEngine:
 
             self.tokens = AsyncTokenFetcher(token, self.clock.wall_time)
 
-    async def stage(self, operation: Operation[Draft], **arguments: Unpack[Arguments]) -> Draft:
+    async def stage(self, operation: Operation, **arguments: Unpack[Arguments]) -> Draft:
         """Stage a draft."""
         try:
-            return await self.run(validated(operation, arguments))
+            draft: Draft = await self.run(validated(operation, arguments))
+            return draft
         except BaseException as error:
             forget_frames(error)
             raise
 
-    async def run_bare(self, call: Call[R]) -> R:
+    async def run_bare(self, call: Call) -> Draft | AsyncPage[Any]:
         """Perform one call of a tool, whose errors do not show the requests either."""
+        if not call.operation.is_write:
+            source: AsyncSource[Any] = AsyncSource(self, call)
+            return await source.page(call.cursor)
         try:
-            return await self.run(call)
+            draft: Draft = await self.run(call)
+            return draft
         except BaseException as error:
             forget_frames(error)
             raise
 
     def read(
-        self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: Unpack[Arguments]
-    ) -> AsyncListing[T]:
+        self, operation: Operation, *, cursor: JSON, **arguments: Unpack[Arguments]
+    ) -> AsyncListing[Any]:
         """Read a listing."""
         try:
             call = validated(operation, arguments, cursor)
@@ -104,8 +106,8 @@ class AsyncEngine:
             forget_frames(error)
             raise
 
-    async def run(self, call: Call[R]) -> R:
-        """Perform one call, and return its value or raise its error."""
+    async def run(self, call: Call) -> Any:
+        """Perform one call, and return its draft or page, or raise its error."""
         if call.operation.is_write and is_reading_accounts():
             # A loop that is left or fails early would lose the drafts of the other accounts.
             raise ConfigurationError(f"{call.operation.full_name}: {_NO_WRITES}")
@@ -118,6 +120,7 @@ class AsyncEngine:
             self._requests.build(call),
             self.options,
             self.quota,
+            AsyncPage,
             now=self.clock.now,
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
@@ -160,7 +163,7 @@ class AsyncEngine:
         """An engine with other parts, and the same connections and limits."""
         return attrs.evolve(self, owns_connections=False, **parts)
 
-    def preview(self, call: Call[Result]) -> str:
+    def preview(self, call: Call) -> str:
         """The request of a call as a command for `curl`."""
         from adclient._core.preview import as_curl, preview_request  # deferred: few programs use it
 
@@ -189,9 +192,7 @@ class AsyncEngine:
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
             raise RuntimeError("this iteration was closed, so nothing is sent")
 
-    async def _perform_recorded(
-        self, exchange: Exchange[R], slot: AsyncSlot, record: "Record"
-    ) -> R:
+    async def _perform_recorded(self, exchange: Exchange, slot: AsyncSlot, record: "Record") -> Any:
         """Perform a call between the record of its beginning and that of its end."""
         seconds = exchange.time_left
         # A little is left to report that the record failed.
@@ -223,7 +224,7 @@ class AsyncEngine:
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
     # `finally` around the loop.
-    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot) -> R:
+    async def _perform(self, exchange: Exchange, slot: AsyncSlot) -> Any:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
         outcome: Outcome | float | None = None
@@ -254,7 +255,7 @@ class AsyncEngine:
         slot.release()
         return exchange.result(final)  # without a slot, which another call can use meanwhile
 
-    async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | float | None:
+    async def _acquire(self, exchange: Exchange, slot: AsyncSlot) -> Failure | float | None:
         """Get what an attempt needs; the seconds to wait, or a failure if that takes too long."""
         gate_slot = slot if isinstance(slot, AsyncGateSlot) else None
         # A turn lasts a moment: a call that has waited for its own has its credentials.
@@ -273,14 +274,14 @@ class AsyncEngine:
         self.check_open()
         return wait
 
-    async def _pause(self, exchange: Exchange[R], slot: AsyncSlot) -> None:
+    async def _pause(self, exchange: Exchange, slot: AsyncSlot) -> None:
         """Let other calls wait, as a response asked."""
         if isinstance(slot, AsyncGateSlot):
             await slot.pause()
         else:
             self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
 
-    async def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
+    async def _fetch_credentials(self, exchange: Exchange) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""
         try:
             return await async_in_time(exchange.time_left, partial(self._credentials, exchange))
@@ -288,7 +289,7 @@ class AsyncEngine:
             # Tracebacks can show local variables, which contain the refused value below this frame.
             raise bare(refused) from None
 
-    async def _credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
+    async def _credentials(self, exchange: Exchange) -> AuthHeaders | None:
         if self.tokens is not None:
             return await self.tokens.fetch(exchange.time_left, exchange.refused)
         assert self.credentials.auth is not None
@@ -301,7 +302,7 @@ class AsyncEngine:
 
 
 def _ending(
-    record: "Record", call: Call[Result], result: Result | BaseException, attempts: int
+    record: "Record", call: Call, result: Result | BaseException, attempts: int
 ) -> Callable[[], None]:
     """A function that records the end of a call, and never raises: the draft must not be lost."""
 

@@ -9,7 +9,6 @@ from adclient._core.gate import Ask, Turn
 from adclient._core.response import Failure, too_late
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.blocking import LONGEST_END, async_run_blocking, countdown
-from adclient.models import Result
 
 if TYPE_CHECKING:
     from adclient.extend import Gate
@@ -27,9 +26,7 @@ class AsyncGateSlot(AsyncSlot):
     queue for the gate must not have them all. Each of them has a `place` until its turn is over.
     """
 
-    def __init__(
-        self, limiter: AsyncCapacityLimiter, gate: "Gate", exchange: Exchange[Result]
-    ) -> None:
+    def __init__(self, limiter: AsyncCapacityLimiter, gate: "Gate", exchange: Exchange) -> None:
         super().__init__(limiter)
         self.place = self._place = AsyncSlot(limiter.line(exchange.key))
         self._limiter = limiter

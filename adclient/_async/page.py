@@ -8,7 +8,6 @@ import attrs
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.tables import AsyncTabular
 from adclient._core.call import Call
-from adclient._core.operations import PageBody
 from adclient._core.paging import following
 from adclient._display import notebook
 from adclient._display.signatures import hide, public_in, unquote
@@ -42,14 +41,14 @@ class AsyncSource(Generic[T]):
     def __init__(
         self,
         engine: "AsyncEngine | None" = None,
-        call: Call[PageBody[T]] | None = None,
+        call: Call | None = None,
         *,
         cls: type[Any] | None = None,
         convert: Convert | None = None,
         shows_progress: bool = False,
     ) -> None:
         self._engine = engine
-        self.call: Call[PageBody[T]] | None = call
+        self.call: Call | None = call
         self.cls: type[Any] | None = cls  # the arguments of `typed()`
         self.convert: Convert | None = convert
         self.shows_progress: bool = shows_progress
@@ -70,17 +69,10 @@ class AsyncSource(Generic[T]):
                     "this page was pickled or copied and has no client: call the method again with "
                     "cursor=page.next; page.data has the items of this page"
                 )
-            body = await self._engine.run(
+            page: AsyncPage[T] = await self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
-            inner = {"page": dict(body.page)} if body.page else {}
-            page = AsyncPage(
-                data=Items(body.data),
-                next=body.next,
-                extra={**body.extra, **inner},
-                response=body.response,
-                source=self,
-            )
+            object.__setattr__(page, "_source", self)  # nobody else has the page yet
             return page if as_received or self.cls is None else self.read(page)
         except BaseException as error:
             if isinstance(error, AdClientError):
@@ -147,7 +139,7 @@ class AsyncPage(Result, AsyncTabular[T], ToJSON, notebook.HTMLRepr):
     next: JSON = attrs.field(default=None, hash=False)
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # An argument of the constructor, so that `attrs.evolve` keeps it.
-    _source: AsyncSource[T] = attrs.field(factory=AsyncSource[T], eq=False, alias="source")
+    _source: AsyncSource[T] = attrs.field(default=AsyncSource[Any](), eq=False, alias="source")
 
     def __attrs_post_init__(self) -> None:
         # No converter: some type checkers would take what it accepts for the type of the field.

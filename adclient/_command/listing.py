@@ -19,7 +19,7 @@ from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import OPERATIONS, Operation
-from adclient.models import Item, Result
+from adclient.models import Item
 from adclient.options import check_count
 
 if TYPE_CHECKING:
@@ -186,5 +186,5 @@ def _imported(name: str) -> Any:
         raise argparse.ArgumentTypeError(problem) from None
 
 
-def _filters(read: Operation[Result]) -> list[str]:
+def _filters(read: Operation) -> list[str]:
     return [parameter.name for parameter in read.parameters if not parameter.required]

@@ -1,7 +1,7 @@
 """One call of an operation, with arguments that were checked and copied."""
 
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar, cast
+from typing import cast
 
 import attrs
 
@@ -11,16 +11,14 @@ from adclient._values import jsontext
 from adclient._values.arguments import as_number, unboxed
 from adclient._values.redact import one_line
 from adclient.errors import InvalidRequest
-from adclient.models import JSON, LAST_30_DAYS, Draft, Item, Result
-
-R = TypeVar("R", bound=Result, covariant=True)
+from adclient.models import JSON, LAST_30_DAYS, Draft, Item
 
 _TEXT_TYPES = ("id", "text")
 
 
 @public_in("adclient.extend")
 @attrs.frozen(eq=False, repr=False)
-class Call(Generic[R]):
+class Call:
     """One call of an operation with arguments that were checked; see `validated`.
 
     `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
@@ -28,7 +26,7 @@ class Call(Generic[R]):
     named.
     """
 
-    operation: Operation[R]
+    operation: Operation
     account_id: str
     target_id: str | None
     arguments: Mapping[str, object]
@@ -36,9 +34,7 @@ class Call(Generic[R]):
     cursor: JSON = None
 
 
-def validated(
-    operation: Operation[R], arguments: Mapping[str, object], cursor: JSON = None
-) -> Call[R]:
+def validated(operation: Operation, arguments: Mapping[str, object], cursor: JSON = None) -> Call:
     """Check and copy the arguments of a call, in the order of the interface.
 
     Each parameter has an argument; None is not sent. All pages of a listing are requested with
@@ -94,7 +90,7 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
 }
 
 
-def _check_given_once(operation: Operation[Result], frozen: Mapping[str, object]) -> None:
+def _check_given_once(operation: Operation, frozen: Mapping[str, object]) -> None:
     """Refuse a parameter that `fields` holds, too: which value counts is the service's guess."""
     fields = cast(Mapping[str, object], frozen["fields"])
     for name in frozen:
@@ -127,7 +123,7 @@ def _frozen(name: str, value: object) -> tuple[object, str]:
     return copy, jsontext.dumps(copy, name)
 
 
-def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
+def cursor_text(operation: Operation, cursor: JSON) -> str:
     """The JSON text of a continuation."""
     try:
         if jsontext.fields_of(cursor) is not None:
@@ -139,7 +135,7 @@ def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
         raise invalid(operation, "cursor", problem) from None
 
 
-def invalid(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
+def invalid(operation: Operation, argument: str, problem: str) -> InvalidRequest:
     """The error for an argument that is refused before anything is sent."""
     text = f"{operation.full_name}: {problem}"
     return InvalidRequest(text, operation=operation.full_name, argument=argument)

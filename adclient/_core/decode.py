@@ -1,27 +1,27 @@
 """Decoding of a body into a draft or a listing; an error names the part that does not fit."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 from adclient._core.call import Call
-from adclient._core.operations import OPERATIONS, PageBody
+from adclient._core.operations import OPERATIONS
 from adclient._core.response import RawResponse
 from adclient._values.jsontext import DEEPEST, JSONError, kind_of, loads, misfit
 from adclient.conventions import EndOfListing
-from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
+from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo
 
-R = TypeVar("R", bound=Result)
 T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
+MakePage = Callable[..., Any]  # of its fields
 
 _MISSING: Any = object()
 _IF_EMPTY = "an empty page has [] or null; transport= can put it there"
 
 
 def result_of(
-    call: Call[R], response: RawResponse, info: ResponseInfo, end: EndOfListing = "null"
-) -> R:
+    call: Call, response: RawResponse, info: ResponseInfo, page: MakePage, end: EndOfListing
+) -> Any:
     """The result in a successful response, or a `JSONError` that explains why there is none."""
     if response.defect is not None:
         raise JSONError(f"$: the body cannot be used: {response.defect}")
@@ -29,19 +29,26 @@ def result_of(
     # check would cost a fifth of the decoding, and that of the nesting as much.
     is_write = call.operation.is_write
     body = loads(response.body, unique=is_write, deepest=DEEPEST if is_write else None)
-    return read(body, call.operation.result, info, end)
+    return read(body, call.operation.result, info, page, end)
 
 
-def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing = "null") -> R:
+def read(
+    body: JSON,
+    result: type[Draft | Item],
+    response: ResponseInfo,
+    page: MakePage,
+    end: EndOfListing = "null",
+) -> Any:
     """The result in a decoded body, which is taken apart; a `JSONError` if a part does not fit."""
     fields = _object(body, "$")
     if result is Draft:
-        return cast(R, _draft(fields, response))
-    items = _ITEM_READERS[result](fields.pop("data", _MISSING))
-    page = _object(_part(fields, "page", "$"), "$.page")
-    following = _next(page, end)
-    listing = PageBody(data=items, next=following, page=page, extra=fields, response=response)
-    return cast(R, listing)
+        return _draft(fields, response)
+    data = _ITEM_READERS[result](fields.pop("data", _MISSING))
+    rest = _object(_part(fields, "page", "$"), "$.page")
+    following = _next(rest, end)
+    if rest:
+        fields["page"] = rest
+    return page(data=data, next=following, extra=fields, response=response)
 
 
 def end_of(page: Fields) -> EndOfListing | None:
@@ -161,7 +168,7 @@ def _check(item: Any, path: str, is_analysis: bool) -> None:
 
 
 _ITEM_READERS: dict[object, Callable[[JSON], tuple[Item, ...]]] = {
-    operation.result: _items_reader(*get_args(operation.result))
+    operation.result: _items_reader(cast(type[Item], operation.result))
     for operation in OPERATIONS
     if not operation.is_write
 }

@@ -24,7 +24,6 @@ from adclient.errors import (
     for_status,
     with_unknown_outcome,
 )
-from adclient.models import Result
 
 _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
@@ -36,7 +35,7 @@ _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
 def outcome(
-    call: Call[Result],
+    call: Call,
     outcome: Outcome,
     details: ErrorDetails,
     *,
@@ -90,7 +89,7 @@ def outcome(
 
 
 def unreadable(
-    call: Call[Result],
+    call: Call,
     response: RawResponse,
     redactors: tuple[Redactor, ...],
     details: ErrorDetails,
@@ -112,13 +111,13 @@ def unreadable(
     return _error(call, cls, what, details | _details_of(call, response))
 
 
-def interrupted(call: Call[Result], details: ErrorDetails, error: Exception) -> AdClientError:
+def interrupted(call: Call, details: ErrorDetails, error: Exception) -> AdClientError:
     """The error for a write that was interrupted after an attempt that may have staged a draft."""
     what = f"stopped by {type(error).__name__} after an attempt that may have reached the service"
     return _error(call, OutcomeUnknown, what, details)
 
 
-def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
+def _details_of(call: Call, response: RawResponse) -> ErrorDetails:
     return {
         "status": response.status,
         "headers": shown_headers(response),
@@ -129,7 +128,7 @@ def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
 
 
 def _error(
-    call: Call[Result],
+    call: Call,
     cls: type[AdClientError],
     what: str,
     details: ErrorDetails,

@@ -12,7 +12,6 @@ from adclient._core.call import Call
 from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
-from adclient.models import Result
 from adclient.options import ENV_LOG, Options, from_environment
 
 if TYPE_CHECKING:
@@ -57,12 +56,12 @@ class Span(Protocol):
         ...
 
 
-Tracer = Callable[[Call[Result], str], Span | None]
+Tracer = Callable[[Call, str], Span | None]
 """Starts the span of a call to a URL."""
 
 
 def reporter_for(
-    call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
+    call: Call, options: Options, now: Callable[[], float], tracer: Tracer | None
 ) -> "Reporter | None":
     """The reporter of a call, with its span started; None without listeners."""
     span = None

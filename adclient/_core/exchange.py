@@ -13,7 +13,7 @@ engines, sync and async, perform the steps; tests drive the generator with lists
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -21,7 +21,7 @@ from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.gate import Pauses, Turn, key_of
-from adclient._core.paging import check_progress
+from adclient._core.paging import SeenPages
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
 from adclient._values.headers import Headers
@@ -29,13 +29,11 @@ from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor
 from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
-from adclient.models import ResponseInfo, Result
+from adclient.models import ResponseInfo
 from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._core.reporter import Reporter
-
-R = TypeVar("R", bound=Result, covariant=True)
 
 
 class Step(Enum):
@@ -55,7 +53,7 @@ _LEAST_WAIT = 0.2  # seconds until the next attempt after a rate limit
 Steps = Generator[Step | float, Outcome | float | None, Outcome]
 
 
-class Exchange(Generic[R]):
+class Exchange:
     """The requests and responses of one call, and what became of them so far."""
 
     __slots__ = (
@@ -63,6 +61,7 @@ class Exchange(Generic[R]):
         "_is_success",
         "_may_renew_token",
         "_options",
+        "_page",
         "_quota",
         "_random",
         "_refusal",
@@ -87,10 +86,11 @@ class Exchange(Generic[R]):
 
     def __init__(
         self,
-        call: Call[R],
+        call: Call,
         request: Request,
         options: Options,
         quota: retry.RetryQuota,
+        page: decode.MakePage,
         *,
         now: Callable[[], float],
         random: Callable[[], float],
@@ -102,6 +102,7 @@ class Exchange(Generic[R]):
         self.request = request
         self._options = options
         self._quota = quota
+        self._page = page
         self.now = now
         self._random = random
         self._reporter = reporter
@@ -223,7 +224,7 @@ class Exchange(Generic[R]):
         """Seconds until the deadline of the call."""
         return self.deadline - self.now()
 
-    def result(self, outcome: Outcome) -> R:
+    def result(self, outcome: Outcome) -> Any:
         """The value of the final outcome, or its error raised."""
         call = self.call
         if not self._is_success:
@@ -250,15 +251,15 @@ class Exchange(Generic[R]):
         )
         try:
             end = of_read(self._options.conventions, call.operation.full_name).end_of_listing
-            value = decode.result_of(call, outcome, info, end)
+            value: Any = decode.result_of(call, outcome, info, self._page, end)
         except JSONError as error:
             redactors, problem = self.redactors, str(error)
             raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise
-        if call.cursor is not None:
-            check_progress(call, value)
+        if call.cursor is not None:  # which the next page must not be requested with again
+            SeenPages(call).add(value.next)
         if self._reporter is not None:
             self._reporter.returning(value)
         return value

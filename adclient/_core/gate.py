@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 
 from adclient._core.call import Call
 from adclient._core.response import Failure
-from adclient.models import Result
 from adclient.options import Options
 
-Ask: TypeAlias = Callable[[Call[Result], str, float], Failure | float | None]
+Ask: TypeAlias = Callable[[Call, str, float], Failure | float | None]
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -42,7 +41,7 @@ class Pauses:
         self.ends[key] = max(self.ends.get(key, 0.0), now + seconds)
 
 
-def key_of(call: Call[Result], options: Options) -> str:
+def key_of(call: Call, options: Options) -> str:
     """What a rate limit holds for: a service, whose address has one spelling, or an account."""
     url = urlsplit(options.base_url)
     address = f"{url.scheme}://{url.hostname}:{url.port or _PORTS.get(url.scheme)}{url.path}"

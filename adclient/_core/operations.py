@@ -3,41 +3,24 @@
 All code that sends, checks, documents, fakes or tests an operation reads it here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Generic, Literal, NamedTuple, Required, TypedDict, TypeVar
+from typing import Literal, NamedTuple, Required, TypedDict
 
 import attrs
 
 from adclient.models import (
-    JSON,
     Ad,
     BusinessProfile,
     Campaign,
     CreativeFatigue,
     Draft,
+    Item,
     Objective,
     ObjectLike,
-    Result,
     TargetingOption,
     WastedSpend,
 )
-
-R = TypeVar("R", bound=Result, covariant=True)
-ItemT = TypeVar("ItemT", covariant=True)
-
-
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class PageBody(Result, Generic[ItemT]):
-    """The response of a read operation: one page of its items.
-
-    `page` is what the object of that name holds besides `next`.
-    """
-
-    data: tuple[ItemT, ...]
-    next: JSON
-    page: Mapping[str, JSON]
-    extra: Mapping[str, JSON]
 
 
 class Arguments(TypedDict, total=False):
@@ -70,8 +53,8 @@ _TARGETS = ("campaign_id", "creative_id", "ad_id")
 
 
 @attrs.frozen(eq=False, repr=False)  # one object for each operation, so it is its own key
-class Operation(Generic[R]):
-    """One operation of the service; `about` is a sentence, and `result` the class of its result.
+class Operation:
+    """One operation of the service; `about` is a sentence, `result` is `Draft` or a class of items.
 
     `full_name` is how a user calls it, such as `alpha.update_campaign_budget`, `endpoint` its
     method and path, and `target` the parameter that names a campaign, creative or ad, if there is
@@ -81,7 +64,7 @@ class Operation(Generic[R]):
     full_name: str
     endpoint: str
     about: str
-    result: type[R]
+    result: type[Draft | Item]
     parameters: tuple[Parameter, ...]
     namespace: str = attrs.field(init=False)
     name: str = attrs.field(init=False)
@@ -190,53 +173,53 @@ LIST_BETA_CAMPAIGNS = Operation(
     "beta.list_campaigns",
     "GET /v1/beta-ads/list-beta-campaigns",
     "List the campaigns of an account.",
-    PageBody[Campaign],
+    Campaign,
     (_ACCOUNT, _CAMPAIGN, _DATE_RANGE),
 )
 SEARCH_GAMMA_TARGETING = Operation(
     "gamma.search_targeting",
     "GET /v1/gamma-ads/search-gamma-targeting",
     "Search for targeting options.",
-    PageBody[TargetingOption],
+    TargetingOption,
     (_ACCOUNT, _SEARCHED),
 )
 DETECT_BETA_CREATIVE_FATIGUE = Operation(
     "beta.detect_creative_fatigue",
     "GET /v1/beta-ads/detect-beta-creative-fatigue",
     "Detect creatives that show fatigue.",
-    PageBody[CreativeFatigue],
+    CreativeFatigue,
     (_ACCOUNT, _CREATIVE),
 )
 LIST_GAMMA_ADS = Operation(
     "gamma.list_ads",
     "GET /v1/gamma-ads/list-gamma-ads",
     "List the ads of an account.",
-    PageBody[Ad],
+    Ad,
     (_ACCOUNT, _DATE_RANGE),
 )
 EXPLAIN_ALPHA_OBJECTIVES = Operation(
     "alpha.explain_objectives",
     "GET /v1/alpha-ads/explain-alpha-objectives",
     "Explain the campaign objectives of an account.",
-    PageBody[Objective],
+    Objective,
     (_ACCOUNT,),
 )
 ANALYZE_WASTED_SPEND = Operation(
     "delta.analyze_wasted_spend",
     "GET /v1/delta-ads/analyze-wasted-spend",
     "Analyze the wasted spend of an account.",
-    PageBody[WastedSpend],
+    WastedSpend,
     (_ACCOUNT,),
 )
 INFER_BUSINESS_PROFILE = Operation(
     "delta.infer_business_profile",
     "GET /v1/delta-ads/infer-business-profile",
     "Infer the business profile of an account.",
-    PageBody[BusinessProfile],
+    BusinessProfile,
     (_ACCOUNT,),
 )
 
-OPERATIONS: tuple[Operation[Result], ...] = (
+OPERATIONS: tuple[Operation, ...] = (
     UPDATE_ALPHA_CAMPAIGN_TARGETING,
     UPDATE_ALPHA_CAMPAIGN_BUDGET,
     CREATE_BETA_VIDEO_CAMPAIGN,
@@ -258,5 +241,5 @@ OPERATIONS: tuple[Operation[Result], ...] = (
 READS = {operation.full_name: operation for operation in OPERATIONS if not operation.is_write}
 
 
-def _named(full_name: str) -> Operation[Result]:
+def _named(full_name: str) -> Operation:
     return {operation.full_name: operation for operation in OPERATIONS}[full_name]

@@ -1,22 +1,19 @@
 """Continuation values: how they are sent back, and when an iteration must stop."""
 
 import re
-from typing import TypeVar, cast
+from typing import cast
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import attrs
 
 from adclient._core.call import Call, cursor_text
 from adclient._core.decode import end_of
-from adclient._core.operations import PageBody
 from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
-from adclient.models import JSON, Result
-
-R = TypeVar("R", bound=Result)
+from adclient.models import JSON
 
 Pairs = list[tuple[str, str]]
 
@@ -27,9 +24,7 @@ _PAIR = r"\?[^=&]+="
 _ILLEGAL = r"[^!$-;=?-~]+"  # never part of a URL
 
 
-def query_from_next_url(
-    call: Call[Result], endpoint: str, conventions: Conventions
-) -> list[str] | None:
+def query_from_next_url(call: Call, endpoint: str, conventions: Conventions) -> list[str] | None:
     """The query of a continuation that is a URL of the same endpoint; None if it is a token.
 
     It is a list of `name=value`, exactly as received: the service may have signed them.
@@ -88,7 +83,7 @@ def _endpoint(url: str) -> tuple[object, ...]:
     return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
 
 
-def following(call: Call[R], cursor: JSON) -> Call[R]:
+def following(call: Call, cursor: JSON) -> Call:
     """The call for the page at a continuation that the service sent."""
     if (end := end_of({"next": cursor})) in ("empty", "false"):
         advice = f"if it ends the listing, set Conventions(end_of_listing={end!r})"
@@ -100,16 +95,10 @@ def following(call: Call[R], cursor: JSON) -> Call[R]:
     return attrs.evolve(call, cursor=cursor)
 
 
-def check_progress(call: Call[Result], result: object) -> None:
-    """Refuse a later page whose continuation is the one that it was requested with."""
-    assert isinstance(result, PageBody)  # nothing else is requested with a cursor
-    SeenPages(call).add(result.next)
-
-
 class SeenPages:
     """The pages of one iteration, to detect one that never ends."""
 
-    def __init__(self, call: Call[Result]) -> None:
+    def __init__(self, call: Call) -> None:
         self._call = call
         self._cursors: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
         self._pages: set[bytes] = set()
@@ -145,7 +134,7 @@ class SeenPages:
         return _error(self._call, problem, cursor)
 
 
-def _key(call: Call[Result], cursor: JSON) -> bytes:
+def _key(call: Call, cursor: JSON) -> bytes:
     return _digest(cursor_text(call.operation, cursor))
 
 
@@ -157,7 +146,7 @@ def _digest(text: str) -> bytes:
 
 
 def page_fields(
-    call: Call[Result], conventions: Conventions, followed: list[str] | None
+    call: Call, conventions: Conventions, followed: list[str] | None
 ) -> dict[str, JSON]:
     """The parameters that request a page, besides those of the call and of a URL that is followed.
 
@@ -170,7 +159,7 @@ def page_fields(
     return {**size, **({} if call.cursor is None else _cursor_fields(call, conventions))}
 
 
-def _cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
+def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
     """The parameters that request the page at a continuation."""
     cursor, operation = call.cursor, call.operation
     if conventions.continuation is None:
@@ -195,7 +184,7 @@ def _cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JS
     return {name: value for name, value in plain.items() if value is not None}
 
 
-def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:
+def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
     cursor = shown = call.cursor if cursor is None else cursor
     # The query of a URL may contain credentials that the service put there.
     if isinstance(shown, str) and "?" in shown:
@@ -204,7 +193,7 @@ def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationE
     return _named_error(call, f"the continuation {text} {problem}", cursor)
 
 
-def _named_error(call: Call[Result], problem: str, cursor: JSON) -> PaginationError:
+def _named_error(call: Call, problem: str, cursor: JSON) -> PaginationError:
     """An error that names the operation."""
     operation = call.operation
     return PaginationError(

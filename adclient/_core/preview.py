@@ -10,7 +10,7 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS
 from adclient._core.request import Request, RequestBuilder
 from adclient._values import jsontext
-from adclient.models import JSON, Result
+from adclient.models import JSON
 from adclient.options import ENV_TOKEN
 
 _MADE_BY_CURL = ("accept-encoding", "content-length", "host", "user-agent")
@@ -18,7 +18,7 @@ _MADE_BY_CURL = ("accept-encoding", "content-length", "host", "user-agent")
 
 def call_of(
     method: Callable[..., object], arguments: Collection[object], named: Mapping[str, object]
-) -> Call[Result]:
+) -> Call:
     """The call that a method of a namespace would make; its errors are those of the method."""
     namespace = type(getattr(method, "__self__", None)).__name__.removeprefix("Async").lower()
     name = f"{namespace}.{getattr(method, '__name__', '')}"
@@ -31,7 +31,7 @@ def call_of(
     return validated(operation, bound.arguments, cursor)
 
 
-def preview_request(call: Call[Result], builder: RequestBuilder) -> Request:
+def preview_request(call: Call, builder: RequestBuilder) -> Request:
     """The request of a call with `…` for values of a continuation, which may be credentials."""
     request, first = builder.build(call), builder.build(attrs.evolve(call, cursor=None))
     url, mark, query = request.url.partition("?")

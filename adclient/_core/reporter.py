@@ -47,7 +47,7 @@ class Reporter:
 
     def __init__(
         self,
-        call: Call[Result],
+        call: Call,
         options: Options,
         now: Callable[[], float],
         span: Span | None,

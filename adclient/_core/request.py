@@ -15,7 +15,6 @@ from adclient._values import jsontext
 from adclient._version import __version__
 from adclient.conventions import Conventions, of_read
 from adclient.errors import ConfigurationError
-from adclient.models import Result
 from adclient.options import Options
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
@@ -64,9 +63,9 @@ class RequestBuilder:
         self._options = options
         self._new_key = new_key  # makes a random idempotency key
         self._auth_headers = auth_headers or {}
-        self._shared: dict[Operation[Result], tuple[str, dict[str, str], Conventions]] = {}
+        self._shared: dict[Operation, tuple[str, dict[str, str], Conventions]] = {}
 
-    def build(self, call: Call[Result]) -> Request:
+    def build(self, call: Call) -> Request:
         """The request of a call, which every attempt sends unchanged."""
         operation = call.operation
         url, headers, conventions = self._shared.get(operation) or self._share(operation)
@@ -107,7 +106,7 @@ class RequestBuilder:
             url = _url_with_query(operation, url, [], followed)
         return Request(method=operation.method, url=url, headers=headers, body=body)
 
-    def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str], Conventions]:
+    def _share(self, operation: Operation) -> tuple[str, dict[str, str], Conventions]:
         url = self._options.base_url + operation.path
         headers = {
             "host": urlsplit(url).netloc,
@@ -122,9 +121,7 @@ class RequestBuilder:
         return shared
 
 
-def _url_with_query(
-    operation: Operation[Result], url: str, query: Pairs, followed: list[str]
-) -> str:
+def _url_with_query(operation: Operation, url: str, query: Pairs, followed: list[str]) -> str:
     encoded: list[str] = []
     for name, value in query:
         # Most are short and plain, and `quote` is slow.
@@ -143,7 +140,7 @@ def _url_with_query(
     return whole
 
 
-def _bracketed(operation: Operation[Result], name: str, value: object) -> Iterator[tuple[str, str]]:
+def _bracketed(operation: Operation, name: str, value: object) -> Iterator[tuple[str, str]]:
     """One query parameter for each leaf of an argument, as in `targeting[type]=X`."""
     if isinstance(value, str):
         yield name, str.__str__(value)

@@ -10,7 +10,6 @@ from adclient._core.gate import Ask, Turn
 from adclient._core.response import Failure, too_late
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._tasks.blocking import LONGEST_END, run_blocking, countdown
-from adclient.models import Result
 
 if TYPE_CHECKING:
     from adclient.extend import Gate
@@ -28,9 +27,7 @@ class GateSlot(Slot):
     queue for the gate must not have them all. Each of them has a `place` until its turn is over.
     """
 
-    def __init__(
-        self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange[Result]
-    ) -> None:
+    def __init__(self, limiter: CapacityLimiter, gate: "Gate", exchange: Exchange) -> None:
         super().__init__(limiter)
         self.place = self._place = Slot(limiter.line(exchange.key))
         self._limiter = limiter

@@ -9,7 +9,6 @@ import attrs
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
 from adclient._sync.tables import Tabular
 from adclient._core.call import Call
-from adclient._core.operations import PageBody
 from adclient._core.paging import following
 from adclient._display import notebook
 from adclient._display.signatures import hide, public_in, unquote
@@ -43,14 +42,14 @@ class Source(Generic[T]):
     def __init__(
         self,
         engine: "Engine | None" = None,
-        call: Call[PageBody[T]] | None = None,
+        call: Call | None = None,
         *,
         cls: type[Any] | None = None,
         convert: Convert | None = None,
         shows_progress: bool = False,
     ) -> None:
         self._engine = engine
-        self.call: Call[PageBody[T]] | None = call
+        self.call: Call | None = call
         self.cls: type[Any] | None = cls  # the arguments of `typed()`
         self.convert: Convert | None = convert
         self.shows_progress: bool = shows_progress
@@ -71,17 +70,10 @@ class Source(Generic[T]):
                     "this page was pickled or copied and has no client: call the method again with "
                     "cursor=page.next; page.data has the items of this page"
                 )
-            body = self._engine.run(
+            page: Page[T] = self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
-            inner = {"page": dict(body.page)} if body.page else {}
-            page = Page(
-                data=Items(body.data),
-                next=body.next,
-                extra={**body.extra, **inner},
-                response=body.response,
-                source=self,
-            )
+            object.__setattr__(page, "_source", self)  # nobody else has the page yet
             return page if as_received or self.cls is None else self.read(page)
         except BaseException as error:
             if isinstance(error, AdClientError):
@@ -148,7 +140,7 @@ class Page(Result, Tabular[T], ToJSON, notebook.HTMLRepr):
     next: JSON = attrs.field(default=None, hash=False)
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # An argument of the constructor, so that `attrs.evolve` keeps it.
-    _source: Source[T] = attrs.field(factory=Source[T], eq=False, alias="source")
+    _source: Source[T] = attrs.field(default=Source[Any](), eq=False, alias="source")
 
     def __attrs_post_init__(self) -> None:
         # No converter: some type checkers would take what it accepts for the type of the field.

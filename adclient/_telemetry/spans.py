@@ -12,7 +12,6 @@ from adclient._core.events import Tracer
 from adclient._core.reporter import Event
 from adclient._version import __version__
 from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent
-from adclient.models import Result
 
 _SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 _PORTS = {"http": 80, "https": 443}
@@ -22,7 +21,7 @@ def tracer() -> Tracer:
     """A function that starts the span of a call with the tracer provider of the program."""
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
-    def begin(call: Call[Result], url: str) -> CallSpan | None:
+    def begin(call: Call, url: str) -> CallSpan | None:
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
             return None  # the default: the program has set no provider
         name, target = _target(call.operation.method, url)

@@ -23,7 +23,7 @@ from adclient.errors import AdClientError, InvalidRequest
 from adclient.extend import OPERATIONS, Operation, parts_of, validated
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
-from adclient.models import Draft, Result
+from adclient.models import Draft
 from adclient.policy import Policy
 from adclient.policy.guard import guard_of
 from adclient.policy.rules import arguments_of
@@ -217,7 +217,7 @@ def _prepared(
 
 
 def _prepared_read(
-    client: "AdClient | AsyncAdClient", operation: Operation[Result], arguments: dict[str, Any]
+    client: "AdClient | AsyncAdClient", operation: Operation, arguments: dict[str, Any]
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a read, or the kept page instead of it, and what shows the page."""
     method: Callable[..., Any] = attrgetter(operation.full_name)(client)
@@ -280,7 +280,7 @@ def _keys_of(policies: list[Policy]) -> dict[str, Decimal]:
 
 
 def _described(
-    operation: Operation[Result], policy: Policy, allowed: dict[str, Decimal], known: Object
+    operation: Operation, policy: Policy, allowed: dict[str, Decimal], known: Object
 ) -> Object:
     """A tool; `known` has a short schema for each parameter that an earlier tool describes."""
     name = operation.full_name.replace(".", "_")

@@ -13,7 +13,7 @@ from adclient.conform._run import Run, StoppedError, UnsentError
 from adclient.conform._writes import check_write
 from adclient.errors import ConfigurationError
 from adclient.extend import OPERATIONS, Operation, parts_of
-from adclient.models import JSON, Result
+from adclient.models import JSON
 from adclient.options import check_timeout, check_type
 
 TIMEOUT = 600.0
@@ -127,7 +127,7 @@ def _as_tuple(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _check(run: Run, operation: Operation[Result]) -> None:
+def _check(run: Run, operation: Operation) -> None:
     if operation.is_write and not run.staging:
         run.reasons[operation.full_name] = "no write is sent without `stage_drafts`"
         return

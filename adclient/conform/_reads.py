@@ -10,7 +10,7 @@ from adclient._values.jsontext import kind_of
 from adclient.conform._checks import Verdict
 from adclient.conform._run import Found, Received, Run, UnsentError
 from adclient.extend import Operation
-from adclient.models import JSON, Result
+from adclient.models import JSON
 
 MOST_PAGES = 100
 UNKNOWN_ACCOUNT = "adclient-conform-unknown"
@@ -43,7 +43,7 @@ class Listing:
                 yield f"page {number}, data[{index}]", item
 
 
-def check_read(run: Run, operation: Operation[Result]) -> Iterator[Found]:
+def check_read(run: Run, operation: Operation) -> Iterator[Found]:
     """Run the checks of a read with the account that fits it best."""
     account_id, first = _accepted(run, operation)
     if first.is_refused and first.status != 405:
@@ -76,7 +76,7 @@ def refusal(name: str, received: Received, *, is_wrong: bool) -> Found:
     return name, "failed" if is_wrong else right, received.text
 
 
-def _accepted(run: Run, operation: Operation[Result]) -> tuple[str, Received]:
+def _accepted(run: Run, operation: Operation) -> tuple[str, Received]:
     """The account whose response says most, best with items, and that response."""
     found: list[tuple[str, Received]] = []
     platform = operation.namespace
@@ -90,9 +90,7 @@ def _accepted(run: Run, operation: Operation[Result]) -> tuple[str, Received]:
     return max(found, key=lambda each: each[1].is_success - each[1].is_refused)
 
 
-def read_listing(
-    run: Run, operation: Operation[Result], account_id: str, first: Received
-) -> Listing:
+def read_listing(run: Run, operation: Operation, account_id: str, first: Received) -> Listing:
     """Read a listing from its first page to its end, or as far as it leads."""
     pages: list[Received] = []
     cursors: list[JSON] = []
@@ -154,7 +152,7 @@ def _typed(name: str, kind: type, places: list[tuple[str, dict[str, JSON]]]) -> 
 
 
 def _check_parameters(
-    run: Run, operation: Operation[Result], account_id: str, listing: Listing
+    run: Run, operation: Operation, account_id: str, listing: Listing
 ) -> Iterator[Found]:
     """Check that optional parameters are accepted, as far as there is a value for them."""
     ids = [item["id"] for _, item in listing.items if isinstance(item, dict) and "id" in item]

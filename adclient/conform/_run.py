@@ -14,7 +14,7 @@ from adclient.conform._checks import Verdict
 from adclient.conventions import MADE_BY_CLIENT
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import Call, Failure, Operation, Outcome, Parts, Request, Sender, run
-from adclient.models import JSON, Result
+from adclient.models import JSON
 
 Arguments = Mapping[str, JSON]
 # The name of a check, whether it passed or another verdict, and what was received.
@@ -74,7 +74,7 @@ class Run:
     sent: int = 0
     draft_ids: list[JSON] = attrs.Factory(list[JSON])
     accepted: set[tuple[str, str]] = attrs.Factory(set[tuple[str, str]])
-    refused: dict[Operation[Result], Received] = attrs.Factory(dict[Operation[Result], Received])
+    refused: dict[Operation, Received] = attrs.Factory(dict[Operation, Received])
     reasons: dict[str, str] = attrs.Factory(dict[str, str])
     results: dict[tuple[str, str], tuple[Verdict, str]] = attrs.Factory(
         dict[tuple[str, str], tuple[Verdict, str]]
@@ -86,7 +86,7 @@ class Run:
         dict[frozenset[tuple[str, str]], Redactor]
     )
 
-    def note(self, operation: Operation[Result], found: Found) -> None:
+    def note(self, operation: Operation, found: Found) -> None:
         """Keep the result of a check."""
         name, verdict, seen = found
         if isinstance(verdict, bool):
@@ -101,7 +101,7 @@ class Run:
 
     def ask(
         self,
-        operation: Operation[Result],
+        operation: Operation,
         arguments: Arguments,
         cursor: JSON = None,
         *,

@@ -13,7 +13,7 @@ from adclient._values.jsontext import dumps
 from adclient.conform._reads import read_listing, refusal
 from adclient.conform._run import Arguments, Found, Received, Run
 from adclient.extend import Operation
-from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Result
+from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
 
 # The interface leaves the inside of `fields` and `targeting` open, so these may be refused.
 _GUESSES: Arguments = {
@@ -28,7 +28,7 @@ _SHOWN_BY = {"beta": LIST_BETA_CAMPAIGNS, "gamma": LIST_GAMMA_ADS}
 Shown = dict[str, tuple[JSON, JSON]]  # the name and status of items, by id
 
 
-def check_write(run: Run, operation: Operation[Result]) -> Iterator[Found]:
+def check_write(run: Run, operation: Operation) -> Iterator[Found]:
     """Run the checks of a write with the first test account of its platform."""
     platform, name = operation.namespace, operation.full_name
     account_id = next((each for each in run.staging if (platform, each) in run.accepted), None)
@@ -62,9 +62,7 @@ def check_write(run: Run, operation: Operation[Result]) -> Iterator[Found]:
     yield from _check_refusals(run, operation, arguments)
 
 
-def _valid(
-    run: Run, operation: Operation[Result], account_id: str, shown: Shown | None
-) -> dict[str, JSON]:
+def _valid(run: Run, operation: Operation, account_id: str, shown: Shown | None) -> dict[str, JSON]:
     """Arguments that the interface allows: as few as show a change, and those that are given."""
     known = [each for each in operation.parameters if each.name in _GUESSES]
     chosen = [each for each in known if each.required] or known[:1]
@@ -111,7 +109,7 @@ def _changes(first: Received, second: Received) -> Iterator[tuple[str, bool]]:
         yield "the `before` of the next draft", one["before"] == other["before"]
 
 
-def _shown(run: Run, operation: Operation[Result], account_id: str) -> Shown | None:
+def _shown(run: Run, operation: Operation, account_id: str) -> Shown | None:
     """The items that a draft could change; None if no read shows them all."""
     read = _SHOWN_BY.get(operation.namespace)
     if read is None:
@@ -122,9 +120,7 @@ def _shown(run: Run, operation: Operation[Result], account_id: str) -> Shown | N
     return found if listing.is_whole else None
 
 
-def _check_refusals(
-    run: Run, operation: Operation[Result], arguments: Arguments
-) -> Iterator[Found]:
+def _check_refusals(run: Run, operation: Operation, arguments: Arguments) -> Iterator[Found]:
     """Check that what the interface does not allow stages no draft."""
     read = next(each for each in READS.values() if each.namespace == operation.namespace)
     received = run.ask(read, arguments, path=operation.path)

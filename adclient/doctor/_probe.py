@@ -11,9 +11,9 @@ from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, EndOfListing
 from adclient.extend import Call, Failure, Operation, Outcome, RawResponse, validated
-from adclient.models import JSON, Result
+from adclient.models import JSON
 
-Read = Operation[Result]
+Read = Operation
 
 # Client errors that are temporary, not caused by the request.
 PASSING = frozenset({408, 425, 429, *range(500, 600)})
@@ -40,7 +40,7 @@ class Probe:
     has_credentials: bool = True
     is_needed: bool = True
 
-    def call(self) -> Call[Result]:
+    def call(self) -> Call:
         """The call that this probe sends."""
         arguments: dict[str, object] = {
             parameter.name: None for parameter in self.operation.parameters

@@ -106,7 +106,7 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
     for seen in reading.pages:
         assert seen.response is not None
         try:
-            result_of(seen.probe.call(), seen.response, ResponseInfo(), end)
+            result_of(seen.probe.call(), seen.response, ResponseInfo(), dict, end)
         except JSONError as error:
             yield f"{one_line(str(error), 100)}; {_ASK}"
             break

@@ -12,7 +12,6 @@ from adclient.ledger.postgres import PostgresLedger
 from adclient.ledger.rows import key as key_of_row
 from adclient.ledger.sql import SQLLedger
 from adclient.ledger.sqlite import SQLiteLedger
-from adclient.models import Result
 from adclient.options import check_rate, check_type
 
 __all__ = ["SharedGate"]
@@ -96,7 +95,7 @@ class SharedGate:
         rate = "" if self._per_second is None else f", {self._per_second:g} per second"
         return f"<SharedGate {self._database}{name}{rate}>"
 
-    def ask(self, call: Call[Result], key: str, seconds: float) -> Failure | float | None:
+    def ask(self, call: Call, key: str, seconds: float) -> Failure | float | None:
         """Ask if there is a pause, right before a request is sent; it may block.
 
         Args:
@@ -113,7 +112,7 @@ class SharedGate:
         """
         return self._decided(call, key, seconds, None)
 
-    def pause(self, call: Call[Result], key: str, seconds: float) -> None:
+    def pause(self, call: Call, key: str, seconds: float) -> None:
         """Record a pause; it may block, and never raises.
 
         Args:
@@ -140,12 +139,12 @@ class SharedGate:
         """What reserves a turn, if the gate limits requests per second."""
         return None if self._per_second is None else self._reserve
 
-    def _reserve(self, call: Call[Result], key: str, seconds: float) -> Failure | float | None:
+    def _reserve(self, call: Call, key: str, seconds: float) -> Failure | float | None:
         """Reserve a `Turn`, unless there is a pause or it would be too late."""
         return self._decided(call, key, seconds, self._per_second)
 
     def _decided(
-        self, call: Call[Result], key: str, seconds: float, per_second: float | None
+        self, call: Call, key: str, seconds: float, per_second: float | None
     ) -> Failure | float | None:
         end = monotonic() + seconds
         decision: Failure | float | None = None

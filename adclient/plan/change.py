@@ -20,17 +20,12 @@ from adclient._values.text import in_full, short
 from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
-from adclient.extend import OPERATIONS, Call, Operation, validated
-from adclient.models import Draft
+from adclient.extend import OPERATIONS, Call, validated
 from adclient.policy import rules
 
 SETTABLE = ("targeting", "daily_budget")  # besides `fields`; `keywords` only names what to change
 _Path = tuple[str, ...]
-_WRITES = {
-    operation.full_name: cast("Operation[Draft]", operation)
-    for operation in OPERATIONS
-    if operation.is_write
-}
+_WRITES = {operation.full_name: operation for operation in OPERATIONS if operation.is_write}
 
 
 @public_in("adclient.plan")
@@ -62,7 +57,7 @@ class PlannedChange(ToJSON):
     """
 
     number: int
-    call: Call[Draft] = attrs.field(eq=False, repr=False)  # `key` stands for it
+    call: Call = attrs.field(eq=False, repr=False)  # `key` stands for it
     key: str
     why: str | None = None
     expect: JSON | Missing = attrs.field(default=MISSING, hash=False)
@@ -112,7 +107,7 @@ def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
             earlier[target].append((names, text))
 
 
-def _values_in(call: Call[Draft], change: str) -> Iterator[tuple[tuple[_Path, _Path], str]]:
+def _values_in(call: Call, change: str) -> Iterator[tuple[tuple[_Path, _Path], str]]:
     """The values that a change sets: what has each, the names around it, and both in words."""
     operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
     if operation.name.startswith("create_"):

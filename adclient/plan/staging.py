@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import attrs
 
@@ -23,7 +23,7 @@ from adclient.errors import (
 from adclient.extend import parts_of, run
 from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
-from adclient.models import Diff
+from adclient.models import Diff, Draft
 from adclient.plan.change import PlannedChange
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
@@ -109,7 +109,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
     call = PlannedCall(**attrs.asdict(change.call, recurse=False), change=change.key, why=why)
     operation = call.operation.full_name
     try:
-        draft = run(client, call)
+        draft = cast(Draft, run(client, call))
     except AlreadyReserved as reserved:
         entry = reserved.entry
         if not isinstance(guard.ledger, SQLLedger):  # which has read it by its own clock

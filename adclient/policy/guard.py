@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import attrs
@@ -26,8 +26,6 @@ _UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
 
-R = TypeVar("R", bound=Result, covariant=True)
-
 
 class AlreadyReserved(Exception):
     """The ledger has a write for the same change of a plan, so this one was not sent."""
@@ -38,7 +36,7 @@ class AlreadyReserved(Exception):
 
 
 @attrs.frozen(eq=False, repr=False)
-class PlannedCall(Call[R]):
+class PlannedCall(Call):
     """The call of a change in a plan, and why it is made."""
 
     change: str | None = None
@@ -61,7 +59,7 @@ class Guard:
             shown["ledger"] = name_of(self.ledger)
         return shown
 
-    def admit(self, call: Call[Result], actor: str | None) -> "LedgerRecord | None":
+    def admit(self, call: Call, actor: str | None) -> "LedgerRecord | None":
         """The record of a call in the ledger; None if it is not recorded.
 
         Raises:

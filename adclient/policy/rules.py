@@ -19,7 +19,7 @@ from adclient._values.text import NOTE, short, short_end
 from adclient.errors import InvalidRequest
 from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry
-from adclient.models import Diff, Result
+from adclient.models import Diff
 from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
 from adclient.policy.values import LONGEST_KEY
 
@@ -37,7 +37,7 @@ _EXACT = decimal.Context(
 )
 
 
-def arguments_of(call: Call[Result]) -> dict[str, JSON]:
+def arguments_of(call: Call) -> dict[str, JSON]:
     """The arguments of a call as the JSON that is sent.
 
     Raises:
@@ -55,7 +55,7 @@ def arguments_of(call: Call[Result]) -> dict[str, JSON]:
     return arguments
 
 
-def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
+def refusal_of(policy: Policy, call: Call) -> Refusal | None:
     """The refusal of a call, judged by the call alone; None if the policy allows it."""
     return next(_refusals(policy, call), None)
 
@@ -89,7 +89,7 @@ def keys_set(arguments: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
     return leaves({**fields, **own})
 
 
-def _refusals(policy: Policy, call: Call[Result]) -> Iterator[Refusal]:
+def _refusals(policy: Policy, call: Call) -> Iterator[Refusal]:
     """The refusals of a call by each rule."""
     name, is_write = call.operation.full_name, call.operation.is_write
     if (refusal := refusal_of_account(policy, call.account_id)) is not None:

@@ -10,7 +10,7 @@ from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.extend import Operation, Outcome, RawResponse, Request
-from adclient.models import JSON, Result
+from adclient.models import JSON
 
 _MAX_REQUESTS = 20
 _MAX_LINE = 300
@@ -62,9 +62,7 @@ class RecordedRequest:
         return self  # snapshots share what never changes
 
 
-def recorded(
-    request: Request, operation: Operation[Result] | None, outcome: Outcome
-) -> RecordedRequest:
+def recorded(request: Request, operation: Operation | None, outcome: Outcome) -> RecordedRequest:
     """The record of a request and its outcome; the operation is that at its path."""
     parts = urlsplit(request.url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))

@@ -10,6 +10,7 @@ import attrs
 import pytest
 from hypothesis import strategies as st
 
+from adclient import Page
 from adclient._core import decode, operations
 from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
@@ -109,7 +110,7 @@ class Float64(float):
 
 def structure(value: Any, cls: type[Any]) -> Any:
     """Decode a copy of a value into a result, because other tests use the value too."""
-    return decode.read(copied(value), cls, ResponseInfo())
+    return decode.read(copied(value), cls, ResponseInfo(), Page)
 
 
 def problem_with(value: Any, cls: type[Any]) -> str:
@@ -119,7 +120,7 @@ def problem_with(value: Any, cls: type[Any]) -> str:
     return str(caught.value)
 
 
-def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:
+def call_of(operation: Operation, *, cursor: Any = None, **arguments: Any) -> Call:
     """A validated call with an account, the given arguments, and None for all others."""
     unset = dict.fromkeys(parameter.name for parameter in operation.parameters)
     return validated(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
@@ -183,13 +184,13 @@ class Run:
     error: AdClientError | None = None
 
 
-def build(call: Call[Any], options: Options) -> Request:
+def build(call: Call, options: Options) -> Request:
     """The request of a call, whose idempotency key is `key-1` if it has one."""
     return RequestBuilder(options, new_key=lambda: "key-1").build(call)
 
 
 def drive(
-    call: Call[Any],
+    call: Call,
     *outcomes: RawResponse | Failure | Timed | BaseException,
     options: Options | None = None,
     random: float = 0.0,
@@ -214,7 +215,7 @@ def drive(
     def now() -> float:
         return clock[0]
 
-    def perform(exchange: Exchange[Any]) -> Any:
+    def perform(exchange: Exchange) -> Any:
         steps, outcome = exchange.steps(), None
         while True:
             try:
@@ -252,6 +253,7 @@ def drive(
             build(call, options),
             options,
             quota or RetryQuota(),
+            Page,
             now=now,
             random=lambda: random,
             may_renew_token=has_tokens,

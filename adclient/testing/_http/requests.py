@@ -13,7 +13,7 @@ from adclient._service.model import Listing, Next, Service
 from adclient._values import jsontext
 from adclient.conventions import Conventions, of_read
 from adclient.extend import OPERATIONS, Operation, Request
-from adclient.models import JSON, Result
+from adclient.models import JSON
 from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Profile, ReadPlace
 
@@ -41,7 +41,7 @@ class Style:
 class ParsedRequest:
     """The operation and the arguments of a request, its page size, and what it continues with."""
 
-    operation: Operation[Result]
+    operation: Operation
     url: str
     arguments: Mapping[str, JSON]
     page_size: int | None
@@ -68,7 +68,7 @@ def nested(values: Mapping[str, JSON], key: str) -> dict[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
-def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
+def operation_at(request: Request, base_url: str) -> Operation | None:
     """The operation at the path of a request to a service whose base URL may have a path, too."""
     path, prefix = urlsplit(request.url).path, urlsplit(base_url).path
     return _BY_PATH.get(path.removeprefix(prefix)) if path.startswith(prefix) else None
@@ -120,7 +120,7 @@ def parsed(request: Request, base_url: str, service: Service, profile: Profile) 
     return ParsedRequest(operation, url, arguments, size, continuation, style)
 
 
-def _style_of(service: Service, operation: Operation[Result], size_name: str | None) -> Style:
+def _style_of(service: Service, operation: Operation, size_name: str | None) -> Style:
     conventions = of_read(service.conventions, operation.full_name)
     listing = service.listings.get(operation.full_name, Listing(account_id=""))
     following = listing.next or Next(form="string")
@@ -151,7 +151,7 @@ def _from_body(body: bytes) -> dict[str, JSON]:
 
 
 def _from_query(
-    query: list[tuple[str, str]], operation: Operation[Result], style: Style
+    query: list[tuple[str, str]], operation: Operation, style: Style
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
     is_deep = style.conventions.object_style == "deep_object"

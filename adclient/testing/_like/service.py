@@ -1,7 +1,6 @@
 """What a fake takes from a service file: accounts, with items of the same shapes, and a secret."""
 
 import re
-from typing import get_args
 
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
@@ -36,8 +35,7 @@ def account_ids(service: Service) -> list[str]:
 
 def _kind(read: str) -> str:
     """What the items of a read are, such as `targeting_option`."""
-    (item,) = get_args(READS[read].result)
-    return re.sub("(?<=[a-z])(?=[A-Z])", "_", item.__name__).lower()
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", READS[read].result.__name__).lower()
 
 
 def _count(listing: Listing) -> int:

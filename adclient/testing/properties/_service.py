@@ -12,7 +12,6 @@ from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest
 from adclient.extend import Call, Outcome, RawResponse, Request, validated
 from adclient.ledger.entry import Entry
-from adclient.models import Result
 from adclient.policy import Policy, Usage, rules
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._faults.fault import Fault
@@ -179,7 +178,7 @@ class WatchedService(FakeAdService):
         elif refusal is not None:
             yield f"{name} exceeds the cap {refusal.rule}: {refusal.reason}"
 
-    def _staged(self, call: Call[Result]) -> Write:
+    def _staged(self, call: Call) -> Write:
         """The write of the newest draft."""
         entry = Entry(
             entry_id="",

@@ -1,12 +1,11 @@
 """The sixteen operations as an OpenAPI 3.1 document."""
 
 from http import HTTPStatus
-from typing import Any, get_args
+from typing import Any
 
 from adclient._values.json_values import JSON
 from adclient._version import __version__
 from adclient.extend import OPERATIONS, Operation
-from adclient.models import Result
 from adclient.testing._data import load
 
 Object = dict[str, JSON]
@@ -21,7 +20,7 @@ def document() -> Object:
     return {**fixed, "info": {**fixed["info"], "version": __version__}, "paths": paths}
 
 
-def _described(operation: Operation[Result]) -> Object:
+def _described(operation: Operation) -> Object:
     described: Object = {
         "operationId": operation.full_name,
         "summary": operation.about.removesuffix("."),
@@ -35,7 +34,7 @@ def _described(operation: Operation[Result]) -> Object:
         described["requestBody"] = {"required": True, "content": content}
         responses = {201: _ref("Draft"), **dict.fromkeys(_DATA["write_refusals"], _ref("Error"))}
     else:
-        item = {**_DATA["item"], "title": get_args(operation.result)[0].__name__}
+        item = {**_DATA["item"], "title": operation.result.__name__}
         parts: Object = {"data": {"type": "array", "items": item}, "page": _DATA["page"]}
         listing: Object = {"type": "object", "properties": parts, "required": [*parts]}
         responses = {200: listing, **dict.fromkeys(_DATA["read_refusals"], _ref("Error"))}

@@ -6,7 +6,6 @@ from cases import each_case
 from core_helpers import DRAFT, ITEM, JSON_VALUE, problem_with, structure
 from hypothesis import given
 
-from adclient._core.operations import PageBody
 from adclient._values.json_values import copied
 from adclient._values.jsontext import JSONError
 from adclient.models import Ad, Campaign, Draft, Objective, WastedSpend
@@ -40,7 +39,7 @@ def listing_of(*items):
 
 
 def items_of(cls, *items):
-    return structure(listing_of(*items), PageBody[cls]).data
+    return structure(listing_of(*items), cls).data
 
 
 def test_draft_is_decoded():
@@ -69,15 +68,15 @@ def test_draft_is_decoded():
 def test_invalid_listing_is_refused_with_its_path(path, value, problem):
     where = "$" + "".join(f"[{step}]" if step == 3 else f".{step}" for step in path)
     body = with_spot(listing_of(*[ITEM] * 5), path, value)
-    assert problem_with(body, PageBody[Campaign]) == f"{where}{problem}"
+    assert problem_with(body, Campaign) == f"{where}{problem}"
     if path[0] == "data" and len(path) > 1:
         body["data"][1] = {**ITEM, "id": None}  # the first one of several is named
         expected = "$.data[1].id: expected text, got null"
-        assert problem_with(body, PageBody[Campaign]) == expected
+        assert problem_with(body, Campaign) == expected
 
 
 def test_null_is_a_page_without_items():
-    page = structure({"data": None, "page": {"next": "a"}}, PageBody[Campaign])
+    page = structure({"data": None, "page": {"next": "a"}}, Campaign)
     assert (len(page.data), page.next) == (0, "a")
 
 
@@ -89,7 +88,7 @@ def test_text_field_of_a_draft_with_another_type_is_refused(path):
         problem = f"{where}: expected text, got {got}"
         assert problem_with(with_spot(DRAFT, path, value), Draft) == problem
         if got != "an object":
-            for cls in (Draft, PageBody[Ad]):
+            for cls in (Draft, Ad):
                 assert problem_with(value, cls) == f"$: expected an object, got {got}"
 
 
@@ -107,10 +106,10 @@ def test_invalid_draft_is_refused_with_its_path(path, value, problem):
 def test_unknown_fields_are_kept():
     more = {"budget": {"amount": 5}, "extra": 1, "response": 2, "page": 3}
     body = {"data": [{**ITEM, **more}], "page": {"next": None, "total": 9}, "took": 1}
-    listing = structure(body, PageBody[Campaign])
+    listing = structure(body, Campaign)
     assert listing.data[0].extra == more
     assert listing.data[0].to_dict() == {**ITEM, **more}
-    assert (listing.page, listing.extra) == ({"total": 9}, {"took": 1})
+    assert (listing.extra, listing.to_dict()) == ({"took": 1, "page": {"total": 9}}, body)
     body = {**more, **DRAFT, "diff": {**more, **DRAFT["diff"], "id": "x"}}
     draft = structure(body, Draft)
     assert draft.extra == more
@@ -130,12 +129,12 @@ def test_item_of_an_analysis_requires_only_an_id(cls):
         ({**nulls, "id": ""}, "id: expected an id, got empty text"),
         ({"name": "b"}, "id: missing"),
     ):
-        assert problem_with(listing_of(wrong), PageBody[cls]) == f"$.data[0].{problem}"
+        assert problem_with(listing_of(wrong), cls) == f"$.data[0].{problem}"
 
 
 @given(JSON_VALUE)
 def test_any_body_is_decoded_or_a_json_error(value):
-    for cls in (Draft, PageBody[Campaign], PageBody[Objective]):
+    for cls in (Draft, Campaign, Objective):
         for body in (value, {"data": value, "page": value, "diff": value}):
             with contextlib.suppress(JSONError):
                 structure(body, cls)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import attrs
 import httpx
 import pytest
-from clients import BASE_URL, Service, a_draft, a_page, method_of, sync_and_async, wait
+from clients import BASE_URL, Service, a_draft, a_page, method_of, names, sync_and_async, wait
 from hypothesis import given, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 from memory_ledger import MemoryLedger
@@ -190,6 +190,11 @@ async def test_guard_of_a_run_is_added_to_the_policy_and_the_ledger(client_kind)
                 await wait(run(client, pause(), guard=(guard := Guard(fails))))
             assert (guard.seen, ledger.states) == (begin[: 1 + len(states) // 2], states)
     assert len(service.requests) == 1
+    service = Service(a_draft(), a_page("a", next="A"), a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
         with pytest.warns(RuntimeWarning, match="its end could not be recorded: ValueError"):
             assert (await wait(run(client, pause(), guard=Guard("end")))).draft_id
+        call, guard = validated(OPERATIONS[-1], {"account_id": "a"}), Guard()
+        page = await wait(run(client, call, guard=guard))
+        assert names(await wait(page.collect())) == "ab"  # later pages go the same way
+        assert [name for name, *_ in guard.seen] == ["admit", "reserve", "end"] * 2

@@ -69,7 +69,7 @@ def slot_of(fake):
     request = Request(method="GET", url="https://ads.example.com")
 
     def slot_of(gate, pause=0.0):
-        exchange = Exchange(call, request, options, RetryQuota(), now=now, random=float)
+        exchange = Exchange(call, request, options, RetryQuota(), dict, now=now, random=float)
         exchange.pause = pause
         return GateSlot(CapacityLimiter(9), gate, exchange)
 
