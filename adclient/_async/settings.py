@@ -30,21 +30,21 @@ class AsyncClientSettings(TypedDict, total=False):
     base_url: str | None
     token: AsyncTokenSource | None
     auth: AsyncAuth | None
+    conventions: Conventions | None
     timeout: float | None
     max_retries: int | None
     retry: RetryPolicy | None
     headers: Mapping[str, str] | None
     hooks: "_hooks.Hooks | None"
-    conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
     actor: str | None
     gate: "_extend.Gate | None"
-    http_client: AsyncHTTPClient | None
-    transport: AsyncTransport | None
     max_concurrency: int | None
     proxy: str | None
     verify: "bool | str | PathLike[str] | ssl.SSLContext"
+    http_client: AsyncHTTPClient | None
+    transport: AsyncTransport | None
 
 
 def with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:

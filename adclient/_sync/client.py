@@ -49,6 +49,13 @@ class AdClient(AccountReader, notebook.HTMLRepr):
     approval dashboard. One client serves any number of threads. Close it, or use it in
     a `with` block.
 
+    Most programs pass only some of the first arguments, which are grouped so:
+
+    - the service: `base_url`, `token` or `auth`, and `conventions`
+    - each call: `timeout`, `max_retries`, `retry`, `headers` and `hooks`
+    - safety in a team: `policy`, `ledger`, `actor` and `gate`
+    - connections: `max_concurrency`, `proxy` and `verify`, or your own `http_client` or `transport`
+
     Args:
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
             None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
@@ -60,6 +67,8 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             Sending it to another machine over plain http issues a `UserWarning`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
+        conventions: What to assume where the interface of the service leaves it open; None for
+            `Conventions()`.
         timeout: Seconds for one whole call, including retries, waits and the response body. None
             for 30 seconds: there is no call without a time limit. A `token` or `auth` function that
             blocks, and hooks, can exceed it.
@@ -68,8 +77,6 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         retry: The retry policy; None for `RetryPolicy()`.
         headers: Headers to add to every request.
         hooks: Your functions to call on requests, responses, retries and drafts.
-        conventions: What to assume where the interface of the service leaves it open; None for
-            `Conventions()`.
         policy: What the client may do; other calls are refused before anything is sent. None
             allows everything.
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
@@ -77,11 +84,6 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             or `budget-bot`. None for that of `ADCLIENT_ACTOR`.
         gate: The rate limits that this client shares with others, such as a `SharedGate` for those
             in other processes as well; None for a client that shares none.
-        http_client: Your own `httpx.Client` or `httpx2.Client` to send with. Its `auth`
-            and event hooks are used; its default headers, cookies and redirects are not. The client
-            never closes it.
-        transport: Your own transport of either library to send with, or that of
-            `adclient.testing`. The client never closes it.
         max_concurrency: How many requests may run at once; None for 100.
             Waiting for a free slot counts against `timeout`.
         proxy: The URL of a proxy; None for that of the environment, except for loopback addresses.
@@ -89,6 +91,11 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             certificates, or an `ssl.SSLContext`. True trusts the certificates of `SSL_CERT_FILE` or
             `SSL_CERT_DIR`, or else those of certifi. Files are read again when they change. It also
             applies to an `https://` proxy.
+        http_client: Your own `httpx.Client` or `httpx2.Client` to send with. Its `auth`
+            and event hooks are used; its default headers, cookies and redirects are not. The client
+            never closes it.
+        transport: Your own transport of either library to send with, or that of
+            `adclient.testing`. The client never closes it.
 
     Attributes:
         alpha: The operations on alpha accounts.
@@ -126,21 +133,21 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         *,
         token: TokenSource | None = None,
         auth: Auth | None = None,
+        conventions: Conventions | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: _hooks.Hooks | None = None,
-        conventions: Conventions | None = None,
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
         actor: str | None = None,
         gate: _extend.Gate | None = None,
-        http_client: HTTPClient | None = None,
-        transport: Transport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
+        http_client: HTTPClient | None = None,
+        transport: Transport | None = None,
     ) -> None:
         try:
             if base_url is None and settings.names_service():

@@ -31,21 +31,21 @@ class ClientSettings(TypedDict, total=False):
     base_url: str | None
     token: TokenSource | None
     auth: Auth | None
+    conventions: Conventions | None
     timeout: float | None
     max_retries: int | None
     retry: RetryPolicy | None
     headers: Mapping[str, str] | None
     hooks: "_hooks.Hooks | None"
-    conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
     actor: str | None
     gate: "_extend.Gate | None"
-    http_client: HTTPClient | None
-    transport: Transport | None
     max_concurrency: int | None
     proxy: str | None
     verify: "bool | str | PathLike[str] | ssl.SSLContext"
+    http_client: HTTPClient | None
+    transport: Transport | None
 
 
 def with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
