@@ -195,6 +195,7 @@ class Conventions:
     reads: Mapping[str, ReadConventions] = attrs.field(
         factory=dict[str, ReadConventions], hash=False
     )
+    __of_reads__: Mapping[str, "Conventions"] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         for field in attrs.fields(Conventions):
@@ -232,8 +233,13 @@ class Conventions:
             is_valid = isinstance(names, tuple) and all(map(is_header_name, names))
             _require(is_valid, name, "a list of header names")
         _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")
-        for name in self.reads:
-            of_read(self, name)
+        known = ReadConventions.__annotations__
+        for own in self.reads.values():
+            is_valid = isinstance(own, Mapping) and known.keys() >= own.keys()
+            expected = f"settings by the names of reads; each can have its own {', '.join(known)}"
+            _require(is_valid, "reads", expected)
+        of_reads = {name: attrs.evolve(self, reads={}, **own) for name, own in self.reads.items()}
+        object.__setattr__(self, "__of_reads__", of_reads)
         # Copies: what was checked must not change.
         object.__setattr__(self, "reads", {name: {**own} for name, own in self.reads.items()})
         if self.page_size is not None:
@@ -243,16 +249,7 @@ class Conventions:
 
 def of_read(conventions: Conventions, name: str) -> Conventions:
     """The conventions of one operation, by its name."""
-    if name not in conventions.reads:
-        return conventions
-    settings = conventions.reads[name]
-    known = ReadConventions.__annotations__
-    _require(
-        isinstance(settings, Mapping) and known.keys() >= settings.keys(),
-        "reads",
-        f"settings by the names of reads; each can have its own {', '.join(known)}",
-    )
-    return attrs.evolve(conventions, reads={}, **settings)
+    return conventions.__of_reads__.get(name, conventions)
 
 
 def _is_name(value: object) -> TypeGuard[str]:
