@@ -55,7 +55,7 @@ IN_TESTING = "'FakeAdService'; use `from adclient.testing import FakeAdService`"
         ("campaign['name']", TypeError, "Campaign has no index: use attributes, such as .name"),
         ("[*campaign]", TypeError, "'Campaign' object is not iterable"),
         ("import adclient; adclient.FakeAdService", AttributeError, IN_TESTING),
-        ("from adclient import SQLiteLedger", ImportError, "use `from adclient.ledger import SQLite"),
+        ("from adclient import SQLiteLedger", ImportError, "`from adclient.ledger import SQLite"),
         ("from adclient import AdCleint", ImportError, "cannot import name 'AdCleint' from 'adcl"),
         ("with no_plan: import adclient; adclient.X", AttributeError, "no attribute 'X'"),
         ("AdClient('https://a.test', 's3cret')", TypeError, ": AdClient(base_url=…, token=…)"),
