@@ -64,11 +64,11 @@ def end_of(page: Fields) -> EndOfListing | None:
 def _next(page: Fields, end: EndOfListing) -> JSON:
     """The continuation of a page; None if it is the last."""
     found = end_of(page)
-    if found == "missing" != end:
-        advice = "if that is the last page, set Conventions(end_of_listing='missing')"
-        raise JSONError(f"$.page.next: missing; {advice}")
+    if found not in (None, "null", end):
+        advice = f"if that is the last page, set Conventions(end_of_listing={found!r})"
+        raise JSONError(f"$.page.next: {found}; {advice}")
     value = page.pop("next", None)
-    return None if found == end else value
+    return value if found is None else None
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:

@@ -21,10 +21,11 @@ from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.gate import Pauses, Turn, key_of
-from adclient._core.paging import SeenPages
+from adclient._core.paging import endless
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
 from adclient._values.headers import Headers
+from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor
 from adclient.conventions import of_read
@@ -258,8 +259,8 @@ class Exchange:
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise
-        if call.cursor is not None:  # which the next page must not be requested with again
-            SeenPages(call).add(value.next)
+        if call.cursor is not None and not differ(call.cursor, value.next):
+            raise endless(call, "was received before", call.cursor)
         if self._reporter is not None:
             self._reporter.returning(value)
         return value

@@ -7,7 +7,6 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import attrs
 
 from adclient._core.call import Call, cursor_text
-from adclient._core.decode import end_of
 from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient._values.text import short
@@ -85,14 +84,17 @@ def _endpoint(url: str) -> tuple[object, ...]:
 
 def following(call: Call, cursor: JSON) -> Call:
     """The call for the page at a continuation that the service sent."""
-    if (end := end_of({"next": cursor})) in ("empty", "false"):
-        advice = f"if it ends the listing, set Conventions(end_of_listing={end!r})"
-        raise _error(call, f"is none; {advice}", cursor)
     try:
         jsontext.dumps(cursor, "cursor")
     except jsontext.JSONError as error:
         raise _error(call, f"cannot be sent: {error}", cursor) from None
     return attrs.evolve(call, cursor=cursor)
+
+
+def endless(call: Call, problem: str, cursor: JSON) -> PaginationError:
+    """The error for a continuation that leads nowhere."""
+    advice = "set how the service expects it: Conventions(cursor_parameter=…) or continuation=…"
+    return _error(call, f"{problem}, so the listing would never end; {advice}", cursor)
 
 
 class SeenPages:
@@ -113,25 +115,21 @@ class SeenPages:
         # A page of one item may repeat without a fault, such as after an item was added at the
         # front of the listing.
         if len(ids) > 1 and ids == self._previous:
-            raise self._endless(f"leads to the same {len(ids)} items as the page before")
+            problem = f"leads to the same {len(ids)} items as the page before"
+            raise endless(self._call, problem, self._requested)
         try:
             key, page = _key(self._call, cursor), _digest("\0".join(map(str, ids)))
         except InvalidRequest:  # `following` raises, after the items of the page
             return
         if key in self._cursors:
-            raise self._endless("was received before", cursor)
+            raise endless(self._call, "was received before", cursor)
         repeats = self._repeats + 1 if not ids or page in self._pages else 0
         if repeats > MOST_REPEATS:
-            raise self._endless(f"leads to page {repeats} in a row that is empty or a repetition")
+            problem = f"leads to page {repeats} in a row that is empty or a repetition"
+            raise endless(self._call, problem, self._requested)
         self._cursors.add(key)
         self._pages.add(page)
         self._previous, self._requested, self._repeats = ids or self._previous, cursor, repeats
-
-    def _endless(self, problem: str, cursor: JSON = None) -> PaginationError:
-        advice = "set how the service expects it: Conventions(cursor_parameter=…) or continuation=…"
-        cursor = self._requested if cursor is None else cursor
-        problem = f"{problem}, so the listing would never end; {advice}"
-        return _error(self._call, problem, cursor)
 
 
 def _key(call: Call, cursor: JSON) -> bytes:
