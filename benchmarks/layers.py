@@ -30,10 +30,10 @@ from field.cores import CLIENT_CORE, pin
 from field.shapes import reply_to
 from field.turns import service as running_service
 
-from adclient import ResponseInfo
+from adclient import Page, ResponseInfo
 from adclient._core import decode
 from adclient._core.call import Call
-from adclient._core.operations import LIST_BETA_CAMPAIGNS
+from adclient._core.operations import BY_NAME
 from adclient._core.response import RawResponse
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
@@ -177,12 +177,12 @@ def decoding_long(_: str) -> dict[str, float]:
 
 
 def _decoding(body: bytes) -> dict[str, Work]:
-    call = Call(LIST_BETA_CAMPAIGNS, "account_b204", None, {}, {})
+    call = Call(BY_NAME["beta.list_campaigns"], "account_b204", None, {}, {})
     response, info = RawResponse(status=200, body=body), ResponseInfo(status=200)
     return {
         "`orjson.loads`": lambda: orjson.loads(body),
         "the same, with the search for numbers that it would change": lambda: jsontext.loads(body),
-        "the same, and typed items": lambda: decode.result_of(call, response, info),
+        "the same, and typed items": lambda: decode.result_of(call, response, info, Page),
     }
 
 

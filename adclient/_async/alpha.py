@@ -4,12 +4,6 @@ from decimal import Decimal
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.operations import (
-    EXPLAIN_ALPHA_OBJECTIVES,
-    UPDATE_ALPHA_CAMPAIGN_BUDGET,
-    UPDATE_ALPHA_CAMPAIGN_TARGETING,
-    UPDATE_ALPHA_CREATIVE,
-)
 from adclient.models import JSON, Draft, Objective, ObjectLike
 
 
@@ -68,11 +62,7 @@ class AsyncAlpha(AsyncNamespace):
             'targeting'
         """
         return await self._engine.stage(
-            UPDATE_ALPHA_CAMPAIGN_TARGETING,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            targeting=targeting,
-            fields=fields,
+            "alpha.update_campaign_targeting", account_id, campaign_id, targeting, fields
         )
 
     async def update_campaign_budget(
@@ -119,11 +109,7 @@ class AsyncAlpha(AsyncNamespace):
             'daily_budget'
         """
         return await self._engine.stage(
-            UPDATE_ALPHA_CAMPAIGN_BUDGET,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            daily_budget=daily_budget,
-            fields=fields,
+            "alpha.update_campaign_budget", account_id, campaign_id, daily_budget, fields
         )
 
     async def update_creative(
@@ -166,12 +152,7 @@ class AsyncAlpha(AsyncNamespace):
             >>> draft.requires
             'human_two_step_approve'
         """
-        return await self._engine.stage(
-            UPDATE_ALPHA_CREATIVE,
-            account_id=account_id,
-            creative_id=creative_id,
-            fields=fields,
-        )
+        return await self._engine.stage("alpha.update_creative", account_id, creative_id, fields)
 
     def explain_objectives(
         self,
@@ -207,8 +188,4 @@ class AsyncAlpha(AsyncNamespace):
             >>> page.data[0]
             <Objective objective_awareness, AWARENESS, ENABLED, 7 extra fields>
         """
-        return self._engine.read(
-            EXPLAIN_ALPHA_OBJECTIVES,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("alpha.explain_objectives", cursor, account_id)

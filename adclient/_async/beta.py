@@ -2,12 +2,6 @@
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.operations import (
-    CREATE_BETA_VIDEO_CAMPAIGN,
-    DETECT_BETA_CREATIVE_FATIGUE,
-    LIST_BETA_CAMPAIGNS,
-    PAUSE_BETA_CAMPAIGN,
-)
 from adclient.models import JSON, Campaign, CreativeFatigue, Draft, ObjectLike
 
 
@@ -64,10 +58,7 @@ class AsyncBeta(AsyncNamespace):
             True
         """
         return await self._engine.stage(
-            CREATE_BETA_VIDEO_CAMPAIGN,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            fields=fields,
+            "beta.create_video_campaign", account_id, campaign_id, fields
         )
 
     async def pause_campaign(
@@ -106,11 +97,7 @@ class AsyncBeta(AsyncNamespace):
             >>> draft.diff.before, draft.diff.after
             ('ENABLED', 'PAUSED')
         """
-        return await self._engine.stage(
-            PAUSE_BETA_CAMPAIGN,
-            account_id=account_id,
-            campaign_id=campaign_id,
-        )
+        return await self._engine.stage("beta.pause_campaign", account_id, campaign_id)
 
     def list_campaigns(
         self,
@@ -153,13 +140,7 @@ class AsyncBeta(AsyncNamespace):
             >>> page.data[0]
             <Campaign campaign_57a7, ..., ENABLED, 11 extra fields>
         """
-        return self._engine.read(
-            LIST_BETA_CAMPAIGNS,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            date_range=date_range,
-            cursor=cursor,
-        )
+        return self._engine.read("beta.list_campaigns", cursor, account_id, campaign_id, date_range)
 
     def detect_creative_fatigue(
         self,
@@ -197,9 +178,4 @@ class AsyncBeta(AsyncNamespace):
             >>> page.data[0]
             <CreativeFatigue fatigue_1b7b, ..., FATIGUED, 14 extra fields>
         """
-        return self._engine.read(
-            DETECT_BETA_CREATIVE_FATIGUE,
-            account_id=account_id,
-            creative_id=creative_id,
-            cursor=cursor,
-        )
+        return self._engine.read("beta.detect_creative_fatigue", cursor, account_id, creative_id)

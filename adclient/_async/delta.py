@@ -2,12 +2,6 @@
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.operations import (
-    ANALYZE_WASTED_SPEND,
-    INFER_BUSINESS_PROFILE,
-    REMOVE_DELTA_AUTO_SEARCH_THEMES,
-    UPDATE_KEYWORD,
-)
 from adclient.models import JSON, BusinessProfile, Draft, ObjectLike, WastedSpend
 
 
@@ -64,12 +58,7 @@ class AsyncDelta(AsyncNamespace):
             >>> draft.diff.field
             'keywords'
         """
-        return await self._engine.stage(
-            UPDATE_KEYWORD,
-            account_id=account_id,
-            keywords=keywords,
-            fields=fields,
-        )
+        return await self._engine.stage("delta.update_keyword", account_id, keywords, fields)
 
     async def remove_auto_search_themes(
         self,
@@ -103,10 +92,7 @@ class AsyncDelta(AsyncNamespace):
             >>> draft.diff.field
             'search_themes'
         """
-        return await self._engine.stage(
-            REMOVE_DELTA_AUTO_SEARCH_THEMES,
-            account_id=account_id,
-        )
+        return await self._engine.stage("delta.remove_auto_search_themes", account_id)
 
     def analyze_wasted_spend(
         self,
@@ -142,11 +128,7 @@ class AsyncDelta(AsyncNamespace):
             >>> page.data[0]
             <WastedSpend waste_0001, AUTO · All Pages, CRITICAL, 11 extra fields>
         """
-        return self._engine.read(
-            ANALYZE_WASTED_SPEND,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("delta.analyze_wasted_spend", cursor, account_id)
 
     def infer_business_profile(
         self,
@@ -182,8 +164,4 @@ class AsyncDelta(AsyncNamespace):
             >>> page.data[0]
             <BusinessProfile profile_0001, vertical, CONFIRMED, 3 extra fields>
         """
-        return self._engine.read(
-            INFER_BUSINESS_PROFILE,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("delta.infer_business_profile", cursor, account_id)

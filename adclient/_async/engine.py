@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable  # async only
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -15,7 +15,7 @@ from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for, warn
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.gate import Pauses
-from adclient._core.operations import Arguments, Operation
+from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RetryQuota
@@ -74,9 +74,11 @@ class AsyncEngine:
 
             self.tokens = AsyncTokenFetcher(token, self.clock.wall_time)
 
-    async def stage(self, operation: Operation, **arguments: Unpack[Arguments]) -> Draft:
-        """Stage a draft."""
+    async def stage(self, name: str, *values: object) -> Draft:
+        """Stage a draft, by the values of the parameters in the order of the interface."""
+        operation = BY_NAME[name]
         try:
+            arguments = dict(zip(operation.names, values, strict=True))
             draft: Draft = await self.run(validated(operation, arguments))
             return draft
         except BaseException as error:
@@ -95,12 +97,11 @@ class AsyncEngine:
             forget_frames(error)
             raise
 
-    def read(
-        self, operation: Operation, *, cursor: JSON, **arguments: Unpack[Arguments]
-    ) -> AsyncListing[Any]:
-        """Read a listing."""
+    def read(self, name: str, cursor: JSON, *values: object) -> AsyncListing[Any]:
+        """Read a listing, by the values of the parameters in the order of the interface."""
+        operation = BY_NAME[name]
         try:
-            call = validated(operation, arguments, cursor)
+            call = validated(operation, dict(zip(operation.names, values, strict=True)), cursor)
             return AsyncListing(AsyncSource(self, call), call.cursor)
         except AdClientError as error:
             forget_frames(error)

@@ -2,12 +2,6 @@
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.operations import (
-    CREATE_GAMMA_DCO_AD,
-    CREATE_GAMMA_IMAGE_CAMPAIGN,
-    LIST_GAMMA_ADS,
-    SEARCH_GAMMA_TARGETING,
-)
 from adclient.models import JSON, Ad, Draft, ObjectLike, TargetingOption
 
 
@@ -64,10 +58,7 @@ class AsyncGamma(AsyncNamespace):
             True
         """
         return await self._engine.stage(
-            CREATE_GAMMA_IMAGE_CAMPAIGN,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            fields=fields,
+            "gamma.create_image_campaign", account_id, campaign_id, fields
         )
 
     async def create_dco_ad(
@@ -111,12 +102,7 @@ class AsyncGamma(AsyncNamespace):
             >>> draft.status
             'pending_approval'
         """
-        return await self._engine.stage(
-            CREATE_GAMMA_DCO_AD,
-            account_id=account_id,
-            ad_id=ad_id,
-            fields=fields,
-        )
+        return await self._engine.stage("gamma.create_dco_ad", account_id, ad_id, fields)
 
     def search_targeting(
         self,
@@ -158,12 +144,7 @@ class AsyncGamma(AsyncNamespace):
             >>> page.data[0]
             <TargetingOption opt_6f01, Hiking, ENABLED, 4 extra fields>
         """
-        return self._engine.read(
-            SEARCH_GAMMA_TARGETING,
-            account_id=account_id,
-            targeting=targeting,
-            cursor=cursor,
-        )
+        return self._engine.read("gamma.search_targeting", cursor, account_id, targeting)
 
     def list_ads(
         self,
@@ -204,9 +185,4 @@ class AsyncGamma(AsyncNamespace):
             >>> page.data[0]
             <Ad ad_799a, SPR26 · Trail Shoes · Summit light · v1, ENABLED, 10 extra fields>
         """
-        return self._engine.read(
-            LIST_GAMMA_ADS,
-            account_id=account_id,
-            date_range=date_range,
-            cursor=cursor,
-        )
+        return self._engine.read("gamma.list_ads", cursor, account_id, date_range)

@@ -20,7 +20,11 @@ _IF_EMPTY = "an empty page has [] or null; transport= can put it there"
 
 
 def result_of(
-    call: Call, response: RawResponse, info: ResponseInfo, page: MakePage, end: EndOfListing
+    call: Call,
+    response: RawResponse,
+    info: ResponseInfo,
+    page: MakePage,
+    end: EndOfListing = "null",
 ) -> Any:
     """The result in a successful response, or a `JSONError` that explains why there is none."""
     if response.defect is not None:

@@ -7,7 +7,7 @@ from inspect import signature
 import attrs
 
 from adclient._core.call import Call, validated
-from adclient._core.operations import OPERATIONS
+from adclient._core.operations import BY_NAME
 from adclient._core.request import Request, RequestBuilder
 from adclient._values import jsontext
 from adclient.models import JSON
@@ -22,13 +22,12 @@ def call_of(
     """The call that a method of a namespace would make; its errors are those of the method."""
     namespace = type(getattr(method, "__self__", None)).__name__.removeprefix("Async").lower()
     name = f"{namespace}.{getattr(method, '__name__', '')}"
-    operation = next((each for each in OPERATIONS if each.full_name == name), None)
-    if operation is None:
+    if name not in BY_NAME:
         raise TypeError("the first argument must be a method such as client.beta.pause_campaign")
     bound = signature(method).bind(*arguments, **named)
     bound.apply_defaults()
     cursor = bound.arguments.pop("cursor", None)
-    return validated(operation, bound.arguments, cursor)
+    return validated(BY_NAME[name], bound.arguments, cursor)
 
 
 def preview_request(call: Call, builder: RequestBuilder) -> Request:

@@ -5,12 +5,6 @@ from decimal import Decimal
 
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
-from adclient._core.operations import (
-    EXPLAIN_ALPHA_OBJECTIVES,
-    UPDATE_ALPHA_CAMPAIGN_BUDGET,
-    UPDATE_ALPHA_CAMPAIGN_TARGETING,
-    UPDATE_ALPHA_CREATIVE,
-)
 from adclient.models import JSON, Draft, Objective, ObjectLike
 
 
@@ -69,11 +63,7 @@ class Alpha(Namespace):
             'targeting'
         """
         return self._engine.stage(
-            UPDATE_ALPHA_CAMPAIGN_TARGETING,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            targeting=targeting,
-            fields=fields,
+            "alpha.update_campaign_targeting", account_id, campaign_id, targeting, fields
         )
 
     def update_campaign_budget(
@@ -120,11 +110,7 @@ class Alpha(Namespace):
             'daily_budget'
         """
         return self._engine.stage(
-            UPDATE_ALPHA_CAMPAIGN_BUDGET,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            daily_budget=daily_budget,
-            fields=fields,
+            "alpha.update_campaign_budget", account_id, campaign_id, daily_budget, fields
         )
 
     def update_creative(
@@ -167,12 +153,7 @@ class Alpha(Namespace):
             >>> draft.requires
             'human_two_step_approve'
         """
-        return self._engine.stage(
-            UPDATE_ALPHA_CREATIVE,
-            account_id=account_id,
-            creative_id=creative_id,
-            fields=fields,
-        )
+        return self._engine.stage("alpha.update_creative", account_id, creative_id, fields)
 
     def explain_objectives(
         self,
@@ -208,8 +189,4 @@ class Alpha(Namespace):
             >>> page.data[0]
             <Objective objective_awareness, AWARENESS, ENABLED, 7 extra fields>
         """
-        return self._engine.read(
-            EXPLAIN_ALPHA_OBJECTIVES,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("alpha.explain_objectives", cursor, account_id)

@@ -3,12 +3,6 @@
 
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
-from adclient._core.operations import (
-    CREATE_BETA_VIDEO_CAMPAIGN,
-    DETECT_BETA_CREATIVE_FATIGUE,
-    LIST_BETA_CAMPAIGNS,
-    PAUSE_BETA_CAMPAIGN,
-)
 from adclient.models import JSON, Campaign, CreativeFatigue, Draft, ObjectLike
 
 
@@ -65,10 +59,7 @@ class Beta(Namespace):
             True
         """
         return self._engine.stage(
-            CREATE_BETA_VIDEO_CAMPAIGN,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            fields=fields,
+            "beta.create_video_campaign", account_id, campaign_id, fields
         )
 
     def pause_campaign(
@@ -107,11 +98,7 @@ class Beta(Namespace):
             >>> draft.diff.before, draft.diff.after
             ('ENABLED', 'PAUSED')
         """
-        return self._engine.stage(
-            PAUSE_BETA_CAMPAIGN,
-            account_id=account_id,
-            campaign_id=campaign_id,
-        )
+        return self._engine.stage("beta.pause_campaign", account_id, campaign_id)
 
     def list_campaigns(
         self,
@@ -154,13 +141,7 @@ class Beta(Namespace):
             >>> page.data[0]
             <Campaign campaign_57a7, ..., ENABLED, 11 extra fields>
         """
-        return self._engine.read(
-            LIST_BETA_CAMPAIGNS,
-            account_id=account_id,
-            campaign_id=campaign_id,
-            date_range=date_range,
-            cursor=cursor,
-        )
+        return self._engine.read("beta.list_campaigns", cursor, account_id, campaign_id, date_range)
 
     def detect_creative_fatigue(
         self,
@@ -198,9 +179,4 @@ class Beta(Namespace):
             >>> page.data[0]
             <CreativeFatigue fatigue_1b7b, ..., FATIGUED, 14 extra fields>
         """
-        return self._engine.read(
-            DETECT_BETA_CREATIVE_FATIGUE,
-            account_id=account_id,
-            creative_id=creative_id,
-            cursor=cursor,
-        )
+        return self._engine.read("beta.detect_creative_fatigue", cursor, account_id, creative_id)

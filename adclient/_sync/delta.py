@@ -3,12 +3,6 @@
 
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
-from adclient._core.operations import (
-    ANALYZE_WASTED_SPEND,
-    INFER_BUSINESS_PROFILE,
-    REMOVE_DELTA_AUTO_SEARCH_THEMES,
-    UPDATE_KEYWORD,
-)
 from adclient.models import JSON, BusinessProfile, Draft, ObjectLike, WastedSpend
 
 
@@ -65,12 +59,7 @@ class Delta(Namespace):
             >>> draft.diff.field
             'keywords'
         """
-        return self._engine.stage(
-            UPDATE_KEYWORD,
-            account_id=account_id,
-            keywords=keywords,
-            fields=fields,
-        )
+        return self._engine.stage("delta.update_keyword", account_id, keywords, fields)
 
     def remove_auto_search_themes(
         self,
@@ -104,10 +93,7 @@ class Delta(Namespace):
             >>> draft.diff.field
             'search_themes'
         """
-        return self._engine.stage(
-            REMOVE_DELTA_AUTO_SEARCH_THEMES,
-            account_id=account_id,
-        )
+        return self._engine.stage("delta.remove_auto_search_themes", account_id)
 
     def analyze_wasted_spend(
         self,
@@ -143,11 +129,7 @@ class Delta(Namespace):
             >>> page.data[0]
             <WastedSpend waste_0001, AUTO · All Pages, CRITICAL, 11 extra fields>
         """
-        return self._engine.read(
-            ANALYZE_WASTED_SPEND,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("delta.analyze_wasted_spend", cursor, account_id)
 
     def infer_business_profile(
         self,
@@ -183,8 +165,4 @@ class Delta(Namespace):
             >>> page.data[0]
             <BusinessProfile profile_0001, vertical, CONFIRMED, 3 extra fields>
         """
-        return self._engine.read(
-            INFER_BUSINESS_PROFILE,
-            account_id=account_id,
-            cursor=cursor,
-        )
+        return self._engine.read("delta.infer_business_profile", cursor, account_id)

@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from adclient._core.operations import (
-    LIST_BETA_CAMPAIGNS,
-    LIST_GAMMA_ADS,
-    PAUSE_BETA_CAMPAIGN,
-    READS,
-)
+from adclient._core.operations import READS
 from adclient._values.jsontext import dumps
 from adclient.conform._reads import read_listing, refusal
 from adclient.conform._run import Arguments, Found, Received, Run
@@ -23,7 +18,7 @@ _GUESSES: Arguments = {
     "targeting": {"locations": ["adclient conform"]},
 }
 _OTHER_TYPE: JSON = [[7]]  # which no parameter has
-_SHOWN_BY = {"beta": LIST_BETA_CAMPAIGNS, "gamma": LIST_GAMMA_ADS}
+_SHOWN_BY = {"beta": READS["beta.list_campaigns"], "gamma": READS["gamma.list_ads"]}
 
 Shown = dict[str, tuple[JSON, JSON]]  # the name and status of items, by id
 
@@ -67,7 +62,7 @@ def _valid(run: Run, operation: Operation, account_id: str, shown: Shown | None)
     known = [each for each in operation.parameters if each.name in _GUESSES]
     chosen = [each for each in known if each.required] or known[:1]
     arguments = {each.name: _GUESSES[each.name] for each in chosen}
-    if operation is PAUSE_BETA_CAMPAIGN and shown:
+    if operation.full_name == "beta.pause_campaign" and shown:
         arguments["campaign_id"] = min(shown, key=lambda each: shown[each][1] != "ENABLED")
     # The account is one of those that may be written to, whatever is given.
     return {**arguments, **run.given.get(operation.full_name, {}), "account_id": account_id}

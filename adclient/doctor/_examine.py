@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adclient import options as settings
 from adclient._core.auth import Auth, TokenSource
-from adclient._core.operations import SEARCH_GAMMA_TARGETING
+from adclient._core.operations import READS
 from adclient._display.signatures import deferred
 from adclient._display.tracebacks import forget_frames
 from adclient._http.network import build_network
@@ -132,7 +132,10 @@ def examine(
     given = None if targeting is None else dict(targeting)
     for account in accounts or [""]:  # refused now, not when it is sent
         Probe(
-            purpose="", operation=SEARCH_GAMMA_TARGETING, account_id=account, targeting=given
+            purpose="",
+            operation=READS["gamma.search_targeting"],
+            account_id=account,
+            targeting=given,
         ).call()
     network = build_network(
         base_url=options.base_url,

@@ -5,7 +5,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._core.operations import READS, SEARCH_GAMMA_TARGETING
+from adclient._core.operations import READS
 from adclient.conventions import Conventions
 from adclient.doctor._continuation import read_on, search
 from adclient.doctor._examination import Examination, Reading, StoppedError
@@ -185,7 +185,7 @@ def _accounts(found: Examination, operation: Read) -> list[str]:
 
 def _try_objects(found: Examination) -> None:
     """Search in both styles: a style that changes nothing is ignored."""
-    reading = found.readings[SEARCH_GAMMA_TARGETING.full_name]
+    reading = found.readings["gamma.search_targeting"]
     page = reading.first.page
     if page is None or reading.place == "body":
         return

@@ -24,7 +24,7 @@ from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
 from adclient.policy.values import LONGEST_KEY
 
 # Arguments that name the entity of a write; the others are what it sets.
-_IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
+_IDS = {p.name for operation in OPERATIONS for p in operation.parameters if p.type == "id"}
 # In a key or the name of a query's parameter, whatever its parts are separated by.
 _ACCOUNT = re.compile(r"\baccount_id\b")
 # Operations whose diff has no value before.

@@ -126,11 +126,13 @@ def call_of(operation: Operation, *, cursor: Any = None, **arguments: Any) -> Ca
     return validated(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
 
 
-READ = call_of(operations.LIST_BETA_CAMPAIGNS)
+READ = call_of(operations.BY_NAME["beta.list_campaigns"])
 WRITE = call_of(
-    operations.UPDATE_ALPHA_CAMPAIGN_BUDGET, campaign_id="campaign_57a7", daily_budget=120
+    operations.BY_NAME["alpha.update_campaign_budget"],
+    campaign_id="campaign_57a7",
+    daily_budget=120,
 )
-DELETE = call_of(operations.REMOVE_DELTA_AUTO_SEARCH_THEMES)
+DELETE = call_of(operations.BY_NAME["delta.remove_auto_search_themes"])
 
 
 def reply(status: int, body: Any = b"", **attributes: Any) -> RawResponse:

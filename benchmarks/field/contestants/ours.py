@@ -26,14 +26,17 @@ def items(page):
 def decoder():
     """What a call does between the bytes and its page; no public name stops there."""
     # Here, as the row of the first response does not need them, and once, as a call does it.
-    from adclient import ResponseInfo
+    from adclient import Page, ResponseInfo
     from adclient._core.call import Call
     from adclient._core.decode import result_of
-    from adclient._core.operations import LIST_BETA_CAMPAIGNS
+    from adclient._core.operations import BY_NAME
     from adclient._core.response import RawResponse
 
-    call, info = Call(LIST_BETA_CAMPAIGNS, "account_b204", None, {}, {}), ResponseInfo(status=200)
-    return lambda body: result_of(call, RawResponse(status=200, body=body), info)
+    call, info = (
+        Call(BY_NAME["beta.list_campaigns"], "account_b204", None, {}, {}),
+        ResponseInfo(status=200),
+    )
+    return lambda body: result_of(call, RawResponse(status=200, body=body), info, Page)
 
 
 @cache

@@ -31,7 +31,10 @@ from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, Retry
 from adclient.models import Diff, Draft
 
 CUT = reply(200, b'{"data": [', broken=LOST)
-CAMPAIGNS, THEMES = operations.LIST_BETA_CAMPAIGNS, operations.REMOVE_DELTA_AUTO_SEARCH_THEMES
+CAMPAIGNS, THEMES = (
+    operations.BY_NAME["beta.list_campaigns"],
+    operations.BY_NAME["delta.remove_auto_search_themes"],
+)
 NAMES = ["on_request", "on_response", "on_retry", "on_draft"]
 
 

@@ -13,8 +13,8 @@ from adclient._core.paging import MOST_REPEATS, SeenPages
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError, PaginationError
 
-CAMPAIGNS = operations.LIST_BETA_CAMPAIGNS
-SEARCH = operations.SEARCH_GAMMA_TARGETING
+CAMPAIGNS = operations.BY_NAME["beta.list_campaigns"]
+SEARCH = operations.BY_NAME["gamma.search_targeting"]
 PATH = CAMPAIGNS.path
 
 

@@ -18,13 +18,13 @@ from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import Campaign
 
-BUDGET = operations.UPDATE_ALPHA_CAMPAIGN_BUDGET
-TARGETING = operations.UPDATE_ALPHA_CAMPAIGN_TARGETING
-KEYWORDS = operations.UPDATE_KEYWORD
-VIDEO = operations.CREATE_BETA_VIDEO_CAMPAIGN
-DELETE = operations.REMOVE_DELTA_AUTO_SEARCH_THEMES
-CAMPAIGNS = operations.LIST_BETA_CAMPAIGNS
-SEARCH = operations.SEARCH_GAMMA_TARGETING
+BUDGET = operations.BY_NAME["alpha.update_campaign_budget"]
+TARGETING = operations.BY_NAME["alpha.update_campaign_targeting"]
+KEYWORDS = operations.BY_NAME["delta.update_keyword"]
+VIDEO = operations.BY_NAME["beta.create_video_campaign"]
+DELETE = operations.BY_NAME["delta.remove_auto_search_themes"]
+CAMPAIGNS = operations.BY_NAME["beta.list_campaigns"]
+SEARCH = operations.BY_NAME["gamma.search_targeting"]
 DEEP = {"object_style": "deep_object"}
 
 

@@ -127,8 +127,8 @@ def pause(account_id="a") -> Call:
 async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind) -> None:
     async with client_kind.open(transport=Service().transport) as client:
         for changed in (
-            {"endpoint": "POST /v1/drafts/draft_1/approve"},
-            {"endpoint": "GET /v1/beta-ads/pause-beta-campaign"},
+            {"path": "/v1/drafts/draft_1/approve"},
+            {"method": "GET"},
             {},
         ):
             call = attrs.evolve(pause(), operation=attrs.evolve(PAUSE, **changed))

@@ -7,7 +7,7 @@ import pytest
 from adclient import Request
 from adclient._core.call import validated
 from adclient._core.exchange import Exchange
-from adclient._core.operations import EXPLAIN_ALPHA_OBJECTIVES
+from adclient._core.operations import BY_NAME
 from adclient._core.retry import RetryQuota
 from adclient._http.limiter import CapacityLimiter
 from adclient._sync.gate_slot import GateSlot
@@ -64,7 +64,7 @@ def ask():
 @pytest.fixture
 def slot_of(fake):
     """The slot of a call at a gate, for which a test decides when it asks, or a pause begins."""
-    call = validated(EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "account_b204"})
+    call = validated(BY_NAME["alpha.explain_objectives"], {"account_id": "account_b204"})
     options, now = Options(base_url="https://ads.example.com"), fake.clock.monotonic
     request = Request(method="GET", url="https://ads.example.com")
 
