@@ -57,33 +57,16 @@ Steps = Generator[Step | float, Outcome | float | None, Outcome]
 class Exchange:
     """The requests and responses of one call, and what became of them so far."""
 
-    __slots__ = (
-        "_is_quota_used_up",
-        "_is_success",
-        "_may_renew_token",
-        "_options",
-        "_page",
-        "_quota",
-        "_random",
-        "_refusal",
-        "_reporter",
-        "_retries",
-        "_started",
-        "attempt_deadline",
-        "attempts",
-        "auth",
-        "call",
-        "deadline",
-        "elapsed",
-        "may_be_staged",
-        "now",
-        "outgoing",
-        "pause",
-        "refused",
-        "request",
-        "request_id",
-    )
-    pause: float  # seconds that the last response asks all calls of the gate to wait
+    attempts: int = 0
+    elapsed: float = 0.0
+    request_id: str | None = None
+    may_be_staged: bool = False
+    pause: float = 0.0  # seconds that the last response asks all calls of the gate to wait
+    refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
+    _refusal: RawResponse | None = None  # a 401, until there is another token
+    _retries: int = 0
+    _is_success: bool = False
+    _is_quota_used_up: bool = False
 
     def __init__(
         self,
@@ -100,25 +83,17 @@ class Exchange:
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
-        self.request = request
+        self.request = self.outgoing = request
         self._options = options
         self._quota = quota
         self._page = page
         self.now = now
         self._random = random
+        self.auth = auth  # of the current attempt, whose headers `outgoing` has
+        self._may_renew_token = may_renew_token
         self._reporter = reporter
         self._started = now()
         self.deadline = self.attempt_deadline = self._started + options.timeout
-        self.attempts = self._retries = 0
-        self.elapsed = 0.0
-        self.request_id: str | None = None
-        self.may_be_staged = False
-        self.auth = auth  # of the current attempt, whose headers `outgoing` has
-        self.outgoing = request
-        self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
-        self._may_renew_token = may_renew_token
-        self._refusal: RawResponse | None = None  # a 401, until there is another token
-        self._is_success = self._is_quota_used_up = False
 
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
