@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from inspect import currentframe
 from types import FrameType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import attrs
@@ -157,15 +157,11 @@ class Options:
 def resolve(
     *,
     base_url: str | None,
-    timeout: float | None,
-    max_retries: int | None,
-    retry: RetryPolicy | None,
-    headers: Mapping[str, str] | None,
-    hooks: "Hooks | None",
     conventions: Conventions | None,
     actor: str | None = None,
+    **changes: Any,
 ) -> Options:
-    """The options of a new client: argument, else environment, else default."""
+    """The options of a new client: argument, else environment, else default; see `merged`."""
     url = base_url if base_url is not None else from_environment(ENV_BASE_URL)
     if url is None:
         raise ConfigurationError(
@@ -174,14 +170,8 @@ def resolve(
         )
     check_type("conventions", conventions, Conventions)
     defaults = Options(base_url=check_base_url(url), conventions=conventions or Conventions())
-    options = defaults.merged(
-        timeout=timeout,
-        max_retries=max_retries,
-        retry=retry,
-        headers=headers,
-        hooks=hooks,
-        actor=actor if actor is not None else from_environment(ENV_ACTOR),
-    )
+    actor = from_environment(ENV_ACTOR) if actor is None else actor
+    options = defaults.merged(actor=actor, **changes)
     for name in ("idempotency-key", defaults.conventions.idempotency_header):
         if name is not None and name.lower() in options.headers:
             raise ConfigurationError(
