@@ -13,13 +13,14 @@ engines, sync and async, perform the steps; tests drive the generator with lists
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 
 from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
+from adclient._core.events import Reporter
 from adclient._core.gate import Pauses, Turn, key_of
 from adclient._core.paging import endless
 from adclient._core.request import Request
@@ -32,9 +33,6 @@ from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo
 from adclient.options import Options
-
-if TYPE_CHECKING:
-    from adclient._core.reporter import Reporter
 
 
 class Step(Enum):
@@ -80,7 +78,7 @@ class Exchange:
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
         may_renew_token: bool = False,
-        reporter: "Reporter | None" = None,
+        reporter: Reporter | None = None,
     ) -> None:
         self.call = call
         self.request = self.outgoing = request

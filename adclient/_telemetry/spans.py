@@ -9,9 +9,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from adclient._core.call import Call
 from adclient._core.events import Tracer
-from adclient._core.reporter import Event
 from adclient._version import __version__
-from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent
+from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 
 _SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 _PORTS = {"http": 80, "https": 443}
@@ -61,7 +60,7 @@ class CallSpan:
         self._token = context.attach(trace.set_span_in_context(span))
         self._last: ResponseEvent | None = None
 
-    def add(self, event: Event) -> None:
+    def add(self, event: object) -> None:
         """Record attempts and waits as events, and the id of a draft as an attribute."""
         if isinstance(event, RequestEvent):
             self._add("adclient.request", {"adclient.attempt": event.attempt})
@@ -80,7 +79,7 @@ class CallSpan:
         elif isinstance(event, RetryEvent):
             wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
             self._add("adclient.retry", wait)
-        else:
+        elif isinstance(event, DraftEvent):
             self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
 
     def end(self, error: BaseException | None) -> None:
