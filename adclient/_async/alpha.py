@@ -113,11 +113,7 @@ class AsyncAlpha(AsyncNamespace):
         )
 
     async def update_creative(
-        self,
-        *,
-        account_id: str,
-        creative_id: str | None = None,
-        fields: ObjectLike | None = None,
+        self, *, account_id: str, creative_id: str | None = None, fields: ObjectLike | None = None
     ) -> Draft:
         """Stage a change to a creative, or a new creative.
 
@@ -155,10 +151,7 @@ class AsyncAlpha(AsyncNamespace):
         return await self._engine.stage("alpha.update_creative", account_id, creative_id, fields)
 
     def explain_objectives(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> AsyncListing[Objective]:
         """Explain the campaign objectives of an account.
 

@@ -17,11 +17,7 @@ class AsyncBeta(AsyncNamespace):
     """
 
     async def create_video_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, campaign_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new video campaign.
 
@@ -61,12 +57,7 @@ class AsyncBeta(AsyncNamespace):
             "beta.create_video_campaign", account_id, campaign_id, fields
         )
 
-    async def pause_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str,
-    ) -> Draft:
+    async def pause_campaign(self, *, account_id: str, campaign_id: str) -> Draft:
         """Stage the pause of a campaign.
 
         The draft waits for approval; nothing is changed until a human approves it.
@@ -143,11 +134,7 @@ class AsyncBeta(AsyncNamespace):
         return self._engine.read("beta.list_campaigns", cursor, account_id, campaign_id, date_range)
 
     def detect_creative_fatigue(
-        self,
-        *,
-        account_id: str,
-        creative_id: str | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, creative_id: str | None = None, cursor: JSON = None
     ) -> AsyncListing[CreativeFatigue]:
         """Detect creatives that show fatigue.
 

@@ -60,11 +60,7 @@ class AsyncDelta(AsyncNamespace):
         """
         return await self._engine.stage("delta.update_keyword", account_id, keywords, fields)
 
-    async def remove_auto_search_themes(
-        self,
-        *,
-        account_id: str,
-    ) -> Draft:
+    async def remove_auto_search_themes(self, *, account_id: str) -> Draft:
         """Stage the removal of search themes from automated campaigns.
 
         The draft waits for approval; nothing is changed until a human approves it.
@@ -95,10 +91,7 @@ class AsyncDelta(AsyncNamespace):
         return await self._engine.stage("delta.remove_auto_search_themes", account_id)
 
     def analyze_wasted_spend(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> AsyncListing[WastedSpend]:
         """Analyze the wasted spend of an account.
 
@@ -131,10 +124,7 @@ class AsyncDelta(AsyncNamespace):
         return self._engine.read("delta.analyze_wasted_spend", cursor, account_id)
 
     def infer_business_profile(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> AsyncListing[BusinessProfile]:
         """Infer the business profile of an account.
 

@@ -17,11 +17,7 @@ class AsyncGamma(AsyncNamespace):
     """
 
     async def create_image_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, campaign_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new image campaign.
 
@@ -62,11 +58,7 @@ class AsyncGamma(AsyncNamespace):
         )
 
     async def create_dco_ad(
-        self,
-        *,
-        account_id: str,
-        ad_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, ad_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new ad assembled from assets (dynamic creative optimisation).
 
@@ -105,11 +97,7 @@ class AsyncGamma(AsyncNamespace):
         return await self._engine.stage("gamma.create_dco_ad", account_id, ad_id, fields)
 
     def search_targeting(
-        self,
-        *,
-        account_id: str,
-        targeting: ObjectLike | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, targeting: ObjectLike | None = None, cursor: JSON = None
     ) -> AsyncListing[TargetingOption]:
         """Search for targeting options.
 
@@ -147,11 +135,7 @@ class AsyncGamma(AsyncNamespace):
         return self._engine.read("gamma.search_targeting", cursor, account_id, targeting)
 
     def list_ads(
-        self,
-        *,
-        account_id: str,
-        date_range: str | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, date_range: str | None = None, cursor: JSON = None
     ) -> AsyncListing[Ad]:
         """List the ads of an account.
 

@@ -114,11 +114,7 @@ class Alpha(Namespace):
         )
 
     def update_creative(
-        self,
-        *,
-        account_id: str,
-        creative_id: str | None = None,
-        fields: ObjectLike | None = None,
+        self, *, account_id: str, creative_id: str | None = None, fields: ObjectLike | None = None
     ) -> Draft:
         """Stage a change to a creative, or a new creative.
 
@@ -156,10 +152,7 @@ class Alpha(Namespace):
         return self._engine.stage("alpha.update_creative", account_id, creative_id, fields)
 
     def explain_objectives(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> Page[Objective]:
         """Explain the campaign objectives of an account.
 

@@ -18,11 +18,7 @@ class Beta(Namespace):
     """
 
     def create_video_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, campaign_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new video campaign.
 
@@ -62,12 +58,7 @@ class Beta(Namespace):
             "beta.create_video_campaign", account_id, campaign_id, fields
         )
 
-    def pause_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str,
-    ) -> Draft:
+    def pause_campaign(self, *, account_id: str, campaign_id: str) -> Draft:
         """Stage the pause of a campaign.
 
         The draft waits for approval; nothing is changed until a human approves it.
@@ -144,11 +135,7 @@ class Beta(Namespace):
         return self._engine.read("beta.list_campaigns", cursor, account_id, campaign_id, date_range)
 
     def detect_creative_fatigue(
-        self,
-        *,
-        account_id: str,
-        creative_id: str | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, creative_id: str | None = None, cursor: JSON = None
     ) -> Page[CreativeFatigue]:
         """Detect creatives that show fatigue.
 

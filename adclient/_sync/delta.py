@@ -61,11 +61,7 @@ class Delta(Namespace):
         """
         return self._engine.stage("delta.update_keyword", account_id, keywords, fields)
 
-    def remove_auto_search_themes(
-        self,
-        *,
-        account_id: str,
-    ) -> Draft:
+    def remove_auto_search_themes(self, *, account_id: str) -> Draft:
         """Stage the removal of search themes from automated campaigns.
 
         The draft waits for approval; nothing is changed until a human approves it.
@@ -96,10 +92,7 @@ class Delta(Namespace):
         return self._engine.stage("delta.remove_auto_search_themes", account_id)
 
     def analyze_wasted_spend(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> Page[WastedSpend]:
         """Analyze the wasted spend of an account.
 
@@ -132,10 +125,7 @@ class Delta(Namespace):
         return self._engine.read("delta.analyze_wasted_spend", cursor, account_id)
 
     def infer_business_profile(
-        self,
-        *,
-        account_id: str,
-        cursor: JSON = None,
+        self, *, account_id: str, cursor: JSON = None
     ) -> Page[BusinessProfile]:
         """Infer the business profile of an account.
 

@@ -18,11 +18,7 @@ class Gamma(Namespace):
     """
 
     def create_image_campaign(
-        self,
-        *,
-        account_id: str,
-        campaign_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, campaign_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new image campaign.
 
@@ -63,11 +59,7 @@ class Gamma(Namespace):
         )
 
     def create_dco_ad(
-        self,
-        *,
-        account_id: str,
-        ad_id: str | None = None,
-        fields: ObjectLike,
+        self, *, account_id: str, ad_id: str | None = None, fields: ObjectLike
     ) -> Draft:
         """Stage a new ad assembled from assets (dynamic creative optimisation).
 
@@ -106,11 +98,7 @@ class Gamma(Namespace):
         return self._engine.stage("gamma.create_dco_ad", account_id, ad_id, fields)
 
     def search_targeting(
-        self,
-        *,
-        account_id: str,
-        targeting: ObjectLike | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, targeting: ObjectLike | None = None, cursor: JSON = None
     ) -> Page[TargetingOption]:
         """Search for targeting options.
 
@@ -148,11 +136,7 @@ class Gamma(Namespace):
         return self._engine.read("gamma.search_targeting", cursor, account_id, targeting)
 
     def list_ads(
-        self,
-        *,
-        account_id: str,
-        date_range: str | None = None,
-        cursor: JSON = None,
+        self, *, account_id: str, date_range: str | None = None, cursor: JSON = None
     ) -> Page[Ad]:
         """List the ads of an account.
 
