@@ -5,13 +5,15 @@ and nothing is lost.
 """
 
 import threading
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
+from adclient._async.tables import AsyncTabular
 from adclient._core.paging import SeenPages
 from adclient._display.notebook import PublicDir
 from adclient._display.signatures import public_in
@@ -201,20 +203,77 @@ class AsyncItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-async def collect(pages: AsyncPageIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
-    """Collect the items of all pages, at most `limit` of them; `cls` is that of `typed()`."""
-    parts: list[Sequence[T]] = []
-    count = 0
-    try:
-        if limit is not None:
-            limit = check_count("limit", limit, least=0, error=InvalidRequest)
-        while limit is None or count < limit:
-            parts.append((await pages.__anext__()).data.__by_field__())
-            count += len(parts[-1])
-    except StopAsyncIteration:
-        pass
-    except AdClientError as error:
-        forget_frames(error)
-        raise
-    items = joined(parts)
-    return Items(items if limit is None else items[:limit], cls=cls)
+class AsyncPaged(AsyncTabular[T]):
+    """The base of a page and a listing: what goes over all items, from the first page on."""
+
+    __slots__ = ()
+
+    _source: Any
+
+    @abstractmethod
+    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
+        """Iterate page by page."""
+
+    def __aiter__(self) -> AsyncItemIterator[T]:
+        """Iterate over every item, page after page."""
+        return self.items()
+
+    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
+        """Iterate over every item, from the first of this page or listing on, as `async for` does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of one. At most
+                one page is fetched ahead.
+
+        Returns:
+            An iterator, whose `cursor` is where to continue.
+
+        Raises:
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in page.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    async def collect(self, *, limit: int | None = None) -> Items[T]:
+        """Collect the items of this page, or of the first one, and of all later pages.
+
+        Args:
+            limit: The most items to collect; None for all. No page beyond them is requested.
+
+        Returns:
+            The items, in a collection that is also a table: it has `to_pandas()` and the like.
+
+        Raises:
+            InvalidRequest: `limit` is not a whole number from 0.
+            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+                The items before it are lost: iterate with `pages()` to keep them.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> len(await page.collect(limit=60))
+            60
+        """
+        pages = self.pages()
+        parts: list[Sequence[T]] = []
+        count = 0
+        try:
+            if limit is not None:
+                limit = check_count("limit", limit, least=0, error=InvalidRequest)
+            while limit is None or count < limit:
+                parts.append((await pages.__anext__()).data.__by_field__())
+                count += len(parts[-1])
+        except StopAsyncIteration:
+            pass
+        except AdClientError as error:
+            forget_frames(error)
+            raise
+        items = joined(parts)
+        return Items(items if limit is None else items[:limit], cls=self._source.cls)

@@ -4,13 +4,11 @@ import warnings
 from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
-from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
+from adclient._async.iterators import AsyncPaged, AsyncPageIterator
 from adclient._async.page import AsyncPage, AsyncSource, Convert
-from adclient._async.tables import AsyncTabular
 from adclient._display.notebook import PublicDir
 from adclient._display.signatures import public_in, unquote
 from adclient._display.tracebacks import forget_frames
-from adclient._tables.items import Items
 from adclient._values.json_values import AttrsInstance
 from adclient._values.text import short
 from adclient.errors import AdClientError
@@ -21,7 +19,7 @@ A = TypeVar("A", bound=AttrsInstance)
 
 
 @public_in("adclient")
-class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]):
+class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncPaged[T]):
     """The result of an async read: await it for the first page, or iterate over all items.
 
     Nothing is sent before that. It is a coroutine, so `asyncio.gather`, `asyncio.create_task`,
@@ -43,7 +41,7 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
     """
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
-        self._source = source
+        self._source: AsyncSource[T] = source
         self._cursor = cursor
         self._is_used = False
         self._running: Coroutine[Any, Any, AsyncPage[T]] | None = None
@@ -140,32 +138,6 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
             self._running = self._used().page(self._cursor)
         return self._running
 
-    def __aiter__(self) -> AsyncItemIterator[T]:
-        """Iterate over every item, page after page."""
-        return self.items()
-
-    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
-        """Iterate over every item, page after page, as `async for` does.
-
-        Args:
-            prefetch: Whether to fetch the next page while you work on the items of this one. At
-                most one page is fetched ahead.
-
-        Returns:
-            An iterator, whose `cursor` is where to continue.
-
-        Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests the
-                same page again.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().async_client()
-            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
-            >>> names = [ad.name async for ad in listing.items(prefetch=True)]
-        """
-        return AsyncItemIterator(self.pages(prefetch=prefetch))
-
     def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
         """Iterate page by page.
 
@@ -208,29 +180,6 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
             >>> names = [ad.name async for ad in listing.progress()]
         """
         return AsyncListing(self._used().with_progress(), self._cursor)
-
-    async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect the items of all pages in a collection that is also a table.
-
-        Args:
-            limit: The most items to collect; None for all. No page beyond them is requested.
-
-        Returns:
-            The items, with `to_pandas()`, `to_polars()`, `to_arrow()` and `to_records()`.
-
-        Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
-            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
-                The items before it are lost: iterate with `pages()` to keep them.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().async_client()
-            >>> ads = await client.gamma.list_ads(account_id="account_c3d8").collect()
-            >>> len(ads)
-            126
-        """
-        return await collect(self.pages(), limit, self._source.cls)
 
     def typed(self, cls: type[A], *, convert: Convert | None = None) -> "AsyncListing[A]":
         """Read the items into a class of yours.

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
-from adclient._sync.iterators import ItemIterator, PageIterator, collect
-from adclient._sync.tables import Tabular
+from adclient._sync.iterators import Paged, PageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
 from adclient._display import notebook
@@ -112,7 +111,7 @@ class Source(Generic[T]):
 
 @public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Tabular[T], ToJSON, notebook.HTMLRepr):
+class Page(Result, Paged[T], ToJSON, notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
@@ -146,32 +145,6 @@ class Page(Result, Tabular[T], ToJSON, notebook.HTMLRepr):
         # No converter: some type checkers would take what it accepts for the type of the field.
         if type(self.data) is not Items:
             object.__setattr__(self, "data", Items(self.data))
-
-    def __iter__(self) -> ItemIterator[T]:
-        """Iterate over every item from the first of this page on."""
-        return self.items()
-
-    def items(self, *, prefetch: bool = False) -> ItemIterator[T]:
-        """Iterate over every item from the first of this page on, as `for` does.
-
-        Args:
-            prefetch: Whether to fetch the next page while you work on the items of this one. At
-                most one page is fetched ahead.
-
-        Returns:
-            An iterator, whose `cursor` is where to continue.
-
-        Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests the
-                same page again.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().client()
-            >>> page = client.gamma.list_ads(account_id="account_c3d8")
-            >>> names = [ad.name for ad in page.items(prefetch=True)]
-        """
-        return ItemIterator(self.pages(prefetch=prefetch))
 
     def pages(self, *, prefetch: bool = False) -> PageIterator[T]:
         """Iterate page by page, from this one on.
@@ -215,29 +188,6 @@ class Page(Result, Tabular[T], ToJSON, notebook.HTMLRepr):
             >>> ads = page.progress().collect()
         """
         return attrs.evolve(self, source=self._source.with_progress())
-
-    def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect all items, from the first of this page on, in a collection that is also a table.
-
-        Args:
-            limit: The most items to collect; None for all. No page beyond them is requested.
-
-        Returns:
-            The items, with `to_pandas()`, `to_polars()`, `to_arrow()` and `to_records()`.
-
-        Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
-            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
-                The items before it are lost: iterate with `pages()` to keep them.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().client()
-            >>> page = client.gamma.list_ads(account_id="account_c3d8")
-            >>> len(page.collect(limit=60))
-            60
-        """
-        return collect(self.pages(), limit, self._source.cls)
 
     def typed(self, cls: type[A], *, convert: Convert | None = None) -> "Page[A]":
         """Read the items, also those of later pages, into a class of yours.

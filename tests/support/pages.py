@@ -26,7 +26,7 @@ from sybil.example import SybilFailure
 from sybil.parsers.markdown import SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
-from adclient._core import reporter
+from adclient._core import events
 from adclient.testing import FakeAdService
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "")
         patch.chdir(folder)
         patch.setitem(sys.modules, "__main__", main)
         patch.setattr(logging.root, "handlers", [])  # with one, `basicConfig` does nothing
-        patch.setattr(reporter, "_call_ids", count(1))  # a log shows the number of a call
+        patch.setattr(events, "_call_ids", count(1))  # a log shows the number of a call
         try:
             for example in document:
                 _run(example, runner)
