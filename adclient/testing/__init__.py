@@ -6,15 +6,15 @@ routed to a listing of the live data (`_reads`, `_accounts`), or to a change
 over HTTP.
 """
 
-from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
-from adclient.testing._clock import FakeClock
-from adclient.testing._faults.fault import Fault
-from adclient.testing._faults.faults import Faults
-from adclient.testing._profile import Profile
-from adclient.testing._recording import RecordedRequest
-from adclient.testing._service import FakeAdService
+from adclient.testing._fake.accounts import FakeAccount
+from adclient.testing._fake.clock import FakeClock
+from adclient.testing._fake.fault import Fault
+from adclient.testing._fake.faults import Faults
+from adclient.testing._fake.profile import Profile
+from adclient.testing._fake.recording import RecordedRequest
+from adclient.testing._fake.service import FakeAdService
 
 __all__ = [
     "ApprovalRefused",

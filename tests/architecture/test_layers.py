@@ -37,7 +37,7 @@ TOOLS = {
     "mcp": {"agents", "policy"},
     "doctor": {"_service"},
     "conform": set(),
-    "testing": {"_command", "_service", "ledger", "plan", "policy"},
+    "testing": {"_command", "_service"},
     "pytest_plugin": {"testing"},
     "_command": {"_service", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
@@ -172,7 +172,6 @@ def test_core_and_most_of_the_doctor_do_no_io() -> None:
     assert {name for name in impure if layer_of(name) == "doctor"} <= IMPURE_IN_DOCTOR
 
 
-IN_PROPERTIES = {f"adclient.testing.properties.{name}" for name in ("_check", "_strategies")}
 MADE_OF_ARROW = {
     f"adclient._tables.{name}" for name in ("arrays", "columns", "frames", "infer", "table")
 }
@@ -193,7 +192,7 @@ def graph() -> dict[str, set[str]]:
         ({"opentelemetry"}, {"adclient._telemetry.spans"}),
         ({"mcp"}, {"adclient.mcp"}),
         ({"tqdm"}, {"adclient._display.progress"}),
-        ({"hypothesis"}, IN_PROPERTIES),
+        ({"hypothesis"}, {"adclient.testing.properties"}),
         ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
     ],
 )

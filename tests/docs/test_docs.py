@@ -70,7 +70,7 @@ FAKE = (ROOT / "docs" / "reference" / "fake-inventions.md").read_text("utf-8")
 
 def test_fake_page_names_every_account_and_code() -> None:
     package = Path(testing.__file__).parent
-    refusals = json.loads((package / "_http" / "errors.json").read_text("utf-8"))
+    refusals = json.loads((package / "_fake" / "data" / "errors.json").read_text("utf-8"))
     accounts = {path.stem for path in package.rglob("account_*.json")}
     codes = {name.partition(":")[0] for name in refusals}
     assert len(accounts) == 13

@@ -124,15 +124,9 @@ def httpx2() -> None:
 
 
 def hypothesis() -> None:
-    from adclient.testing.properties import check_job
+    from adclient.testing.properties import accounts
 
-    pages = []
-
-    def job(client: AdClient) -> None:
-        pages.append(client.gamma.list_ads(account_id="account_1"))
-
-    check_job(job)
-    assert pages
+    assert accounts("account_1").example().id == "account_1"
 
 
 def mcp() -> None:

@@ -88,7 +88,7 @@ def test_accounts_are_added_to_those_that_exist(fake):
         ({"platform": "Alpha"}, "platform must be one of 'alpha'"),
         ({"campaigns": [{"id": 5}]}, r"campaigns\[0\].id must be a text that no other campaign"),
         ({"ads": [5]}, "ads must be a list of JSON objects"),
-        ({"reads": {CAMPAIGNS: []}}, f"reads: '{CAMPAIGNS}' is not one of"),
+        ({"reads": {CAMPAIGNS: []}}, f"reads: there is no read '{CAMPAIGNS}': "),
         ({"name": 5}, "name must be a str, not int"),
         ({"currency": ["USD"]}, "currency must be a text"),
         ({"reads": None}, "reads must be items by the names of reads"),

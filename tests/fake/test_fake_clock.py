@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from adclient import RateLimited, RetryPolicy
-from adclient.testing import Fault, _clock
+from adclient.testing import Fault
+from adclient.testing._fake import clock as clocks
 
 LIMITED = Fault.status(429, headers={"retry-after": "20"})
 both_backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -68,7 +69,7 @@ def test_held_clock_wakes_each_thread_at_its_time(fake):
 
 
 def test_forgotten_advance_or_sleeper_is_an_error(fake, monkeypatch):
-    monkeypatch.setattr(_clock, "_PATIENCE", 0.01)
+    monkeypatch.setattr(clocks, "_PATIENCE", 0.01)
     with fake.clock.held():
         with pytest.raises(TimeoutError, match="the clock is held, and nobody advances it"):
             fake.clock.sleep(1)

@@ -92,5 +92,5 @@ def test_files_are_read_without_open_and_packed_by_pyinstaller() -> None:
     [folder] = _pyinstaller.hook_dirs()
     packed = runpy.run_path(f"{folder}/hook-adclient.py")["datas"]
     places = {Path(path).name: Path(place).as_posix() for path, place in packed}
-    assert places["errors.json"] == "adclient/testing/_http"
+    assert places["errors.json"] == "adclient/testing/_fake/data"
     assert {Path(name).suffix for name in places} == {".css", ".html", ".js", ".json", ".svg"}

@@ -81,9 +81,14 @@ def test_restore_returns_to_a_snapshot_any_number_of_times(copied):
 @each_case(
     ("account_id", "entity_id", "values", "message"),
     [
-        ("account_b204", "campaign_0", {"name": "x"}, "no campaign_0 in an account account_b204"),
-        ("account_b204", "campaign_57a7", {"dayly_budget": 5}, "no 'dayly_budget'.* daily_budget$"),
-        ("mine", "1", {"name": "x"}, "there is no single 1 in an account mine"),
+        ("account_b204", "campaign_0", {"name": "x"}, "no campaign_0 in account_b204"),
+        (
+            "account_b204",
+            "campaign_57a7",
+            {"dayly_budget": 5},
+            "no field .*'dayly_budget'.* 'daily_budget'",
+        ),
+        ("mine", "1", {"name": "x"}, "there is no single 1 in mine"),
         ("account_b204", "campaign_57a7", {"name": object()}, r"name: expected a JSON value"),
     ],
 )

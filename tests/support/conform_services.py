@@ -11,7 +11,7 @@ from adclient._core.response import Outcome, RawResponse
 from adclient._http.library import ServiceTransport
 from adclient.conform import ConformReport, conform
 from adclient.testing import FakeAccount, FakeAdService
-from adclient.testing._http.requests import operation_at
+from adclient.testing._fake.requests import operation_at
 
 ACCOUNT = "account_1"
 ADS, BUDGET, PAUSE = "gamma.list_ads", "alpha.update_campaign_budget", "beta.pause_campaign"
@@ -52,7 +52,7 @@ def client_of(fake: FakeAdService, change: Change | None = None, **settings) -> 
         is_whole = change is not None and isinstance(outcome, RawResponse)
         return change(fake, request, outcome) if is_whole else outcome
 
-    clock = fake._server.clock.for_clients()
+    clock = fake._backend.clock.for_clients()
     return fake.client(transport=ServiceTransport(handle, clock, random=lambda: 0.5), **settings)
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 import attrs
 
 from adclient.models import PENDING_APPROVAL, Draft
-from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
-from adclient.testing._clock import FakeClock
+from adclient.testing._fake.accounts import Accounts
+from adclient.testing._fake.clock import FakeClock
 
 
 class ApprovalRefused(Exception):
@@ -241,15 +241,18 @@ class Dashboard:
             draft = attrs.evolve(draft, status=PENDING_APPROVAL, armed_at=None, reviewer=reviewer)
             return self._drafts.record(draft, "disarmed", reviewer)
 
-    def reject(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
+    def reject(
+        self, draft_id: str | Draft | FakeDraft, *, reviewer: str, reason: str | None = None
+    ) -> FakeDraft:
         """Reject a draft; nothing changes.
 
         Args:
             draft_id: The draft, or its id.
             reviewer: The name of the human.
+            reason: Why, as the approval page shows it.
 
         Returns:
-            The draft, `rejected`.
+            The draft, `rejected`, with the reason.
 
         Raises:
             ApprovalRefused: The draft is unknown or closed, or the reviewer has no name.
@@ -258,12 +261,13 @@ class Dashboard:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
-            >>> fake.dashboard.reject(draft.draft_id, reviewer="Ines").status
-            'rejected'
+            >>> rejected = fake.dashboard.reject(draft, reviewer="Ines", reason="Too early")
+            >>> rejected.status, rejected.reason
+            ('rejected', 'Too early')
         """
         with self._lock:
             draft = self._open(draft_id, reviewer)
-            draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
+            draft = attrs.evolve(draft, status="rejected", reviewer=reviewer, reason=reason)
             return self._drafts.record(draft, "rejected", reviewer)
 
     def _open(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
@@ -276,11 +280,10 @@ class Dashboard:
 
     def _apply(self, draft: FakeDraft) -> FakeDraft:
         account = self._accounts.get(draft.account_id)
-        assert account is not None, "the account was there when the draft was staged"
-        if not account.fits(draft.edits):
+        if account is None or not account.fits(draft.edits):
             return self._close(draft, "stale")
         for edit in draft.edits:
-            account.apply(edit, self._clock.today())
+            account.apply(edit)
         applied = self._close(draft, "applied")
         for other in self._drafts.outdated(account):
             self._close(other, "stale")

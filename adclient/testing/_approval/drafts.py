@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import OrderedDict, deque
+from collections.abc import Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta
 from itertools import islice
@@ -10,9 +11,9 @@ from typing import Literal, Self
 import attrs
 
 from adclient._values.json_values import copied
-from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Diff
-from adclient.testing._accounts.state import Account, Edit, ProposedChange
-from adclient.testing._clock import FakeClock
+from adclient.models import HUMAN_TWO_STEP_APPROVE, PENDING_APPROVAL, Diff
+from adclient.testing._fake.clock import FakeClock
+from adclient.testing._fake.state import Account, Edit, ProposedChange
 
 DraftStatus = Literal["pending_approval", "armed", "applied", "rejected", "stale"]
 EventKind = Literal["staged", "armed", "disarmed", "approved", "rejected", "stale", "applied"]
@@ -39,6 +40,7 @@ class FakeDraft:
         expires_at: When it becomes stale if nobody approves it: 48 hours later.
         armed_at: When the first step of its approval was last taken; None if it never was.
         reviewer: Who took the latest step.
+        reason: Why it was rejected, if the reviewer gave a reason.
         edits: What approval would change, entity by entity.
 
     Examples:
@@ -63,6 +65,7 @@ class FakeDraft:
     expires_at: datetime
     armed_at: datetime | None = None
     reviewer: str | None = None
+    reason: str | None = None
     edits: tuple[Edit, ...] = ()
 
     @property
@@ -123,7 +126,7 @@ def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
     return draft.status == "armed" and len(set(names)) == 1
 
 
-def draft_body(draft: FakeDraft) -> dict[str, JSON]:
+def draft_body(draft: FakeDraft) -> Mapping[str, object]:
     """A draft as the interface shows it: four keys, with its status at creation."""
     return {
         "draft_id": draft.draft_id,

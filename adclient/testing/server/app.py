@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adclient._http.network import is_loopback
 from adclient._tasks.clock import monotonic
-from adclient.testing._clock import FakeClock
-from adclient.testing._service import FakeAdService
+from adclient.testing._fake.clock import FakeClock
+from adclient.testing._fake.service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage
 from adclient.testing.server.bridge import Bridge, host_of
 from adclient.testing.server.openapi import document

@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from adclient.extend import Failure, RawResponse, Request as ServiceRequest
-from adclient.testing._faults.fault import SlowBodyResponse
-from adclient.testing._http.requests import MAX_BODY
-from adclient.testing._service import FakeAdService
+from adclient.testing._fake.fault import SlowBodyResponse
+from adclient.testing._fake.requests import MAX_BODY
+from adclient.testing._fake.service import FakeAdService
 
 DROP = "adclient.drop"
 """Where the state of a request holds the function that drops its connection."""

@@ -6,7 +6,7 @@ from typing import Any
 from adclient._values.json_values import JSON
 from adclient._version import __version__
 from adclient.extend import OPERATIONS, Operation
-from adclient.testing._data import load
+from adclient.testing._fake.data import load
 
 Object = dict[str, JSON]
 

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from adclient._command.listening import address_of, listen
-from adclient.testing._service import FakeAdService
+from adclient.testing._fake.service import FakeAdService
 from adclient.testing.server.app import create_app
 from adclient.testing.server.bridge import DROP
 

@@ -1,1 +1,0 @@
-"""The accounts of the fake service, and what is in them."""

@@ -1,0 +1,13 @@
+"""The data files of the fake."""
+
+import json
+from functools import cache
+from pkgutil import get_data
+from typing import Any
+
+
+@cache
+def load(path: str) -> Any:
+    """The content of a JSON file of this folder, which all fakes of the process share."""
+    # By the loader of the package, because `open` may be that of pyfakefs, which has no such file.
+    return json.loads(get_data(__name__, path) or b"")

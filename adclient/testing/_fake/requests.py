@@ -1,0 +1,197 @@
+"""Requests, parsed into an operation and its arguments and checked against the interface."""
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import TypeGuard, cast
+from urllib.parse import parse_qsl, urlsplit
+
+import attrs
+
+from adclient._core.operations import ParameterType
+from adclient._service.model import Listing, Next, Service
+from adclient._values import jsontext
+from adclient.conventions import Conventions, of_read
+from adclient.extend import OPERATIONS, Operation, Request
+from adclient.models import JSON
+from adclient.testing._fake.profile import Profile, ReadPlace
+from adclient.testing._fake.responses import http_error, invalid_parameter
+
+MAX_BODY = 1024 * 1024
+"""The most bytes that the body of a request may have."""
+_BY_PATH = {operation.path: operation for operation in OPERATIONS}
+
+
+@attrs.frozen
+class Style:
+    """What an operation expects: its conventions, its pages, and the form of continuations.
+
+    `names` are the parameters in which a continuation comes back: those of the next URL or object
+    where clients take it apart, else only one. `sizes` are those that set the size of a page.
+    """
+
+    conventions: Conventions
+    listing: Listing
+    next: Next
+    names: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+
+@attrs.frozen
+class ParsedRequest:
+    """The operation and the arguments of a request, its page size, and what it continues with."""
+
+    operation: Operation
+    url: str
+    arguments: Mapping[str, JSON]
+    page_size: int | None
+    continuation: Mapping[str, JSON]
+    style: Style
+
+    def text(self, name: str) -> str | None:
+        """A text argument."""
+        value = self.arguments.get(name)
+        return value if isinstance(value, str) else None
+
+    def object(self, name: str) -> dict[str, JSON]:
+        """An object argument; empty if it is missing."""
+        return nested(self.arguments, name)
+
+    def texts(self, name: str) -> list[str]:
+        """An argument that was checked to be a list of texts."""
+        return cast("list[str]", self.arguments[name])
+
+
+def nested(values: Mapping[str, JSON], key: str) -> dict[str, JSON]:
+    """An object inside values; empty if there is none."""
+    value = values.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def operation_at(request: Request, base_url: str) -> Operation | None:
+    """The operation at the path of a request to a service whose base URL may have a path, too."""
+    path, prefix = urlsplit(request.url).path, urlsplit(base_url).path
+    return _BY_PATH.get(path.removeprefix(prefix)) if path.startswith(prefix) else None
+
+
+def parsed(request: Request, base_url: str, service: Service, profile: Profile) -> ParsedRequest:
+    """The arguments of a request for the operation at its path, if there is one.
+
+    Reads take them from the place that the conventions name, or from another one.
+    """
+    if len(request.body or b"") > MAX_BODY:
+        raise http_error("request_too_large", limit=MAX_BODY)
+    operation = operation_at(request, base_url)
+    if operation is None:
+        raise http_error("not_found")
+    if operation.method != request.method:
+        method = operation.method
+        raise http_error("method_not_allowed", headers={"allow": method}, method=method)
+    style = _style_of(service, operation, profile.page_size_parameter)
+    place: ReadPlace = "body"
+    if not operation.is_write:
+        place = profile.read_parameters or style.conventions.read_parameters
+    url, _, text = request.url.partition("?")
+    query = parse_qsl(text, keep_blank_values=True)
+    known = {parameter.name: parameter for parameter in operation.parameters}
+    if place == "query" or (place == "either" and not request.body):
+        if request.body:
+            raise http_error("unexpected_body")
+        arguments = _from_query(query, operation, style)
+    else:
+        arguments = _from_body(request.body or b"")
+        in_query = {name: text for name, text in query if name not in known}
+        is_next_url = style.next.form == "URL" and in_query.keys() <= set(style.names)
+        if query and not (in_query and is_next_url):
+            raise http_error("unexpected_query")
+        arguments |= in_query
+    sizes = [_page_size(name, arguments.pop(name)) for name in style.sizes if name in arguments]
+    continuation = {name: arguments.pop(name) for name in style.names if name in arguments}
+    for name, value in arguments.items():
+        if name not in known:
+            raise invalid_parameter(name, "unknown")
+        expected, fits = _TYPES[known[name].type]
+        if not fits(value):
+            raise invalid_parameter(name, f"expected_{expected}")
+    for name, parameter in known.items():
+        if parameter.required and name not in arguments:
+            raise invalid_parameter(name, "required")
+    size = sizes[0] if sizes else None
+    return ParsedRequest(operation, url, arguments, size, continuation, style)
+
+
+def _style_of(service: Service, operation: Operation, size_name: str | None) -> Style:
+    conventions = of_read(service.conventions, operation.full_name)
+    listing = service.listings.get(operation.full_name, Listing(account_id=""))
+    following = listing.next or Next(form="string")
+    is_followed = following.form == "URL" and conventions.follow_next_urls
+    names = following.parameters if is_followed or conventions.continuation else ()
+    own = {parameter.name for parameter in operation.parameters}
+    names = tuple(name for name in names if name not in own) or (conventions.cursor_parameter,)
+    sizes = tuple(name for name in (size_name, *(conventions.page_size or {})) if name)
+    if operation.is_write:
+        names = sizes = ()
+    return Style(conventions, listing, following, names, sizes)
+
+
+def _page_size(name: str, value: JSON) -> int:
+    if re.fullmatch("[1-9][0-9]{,8}", str(value)) is None:
+        raise invalid_parameter(name, "expected_whole_number")
+    return int(str(value))
+
+
+def _from_body(body: bytes) -> dict[str, JSON]:
+    try:
+        arguments = jsontext.loads(body)
+    except jsontext.JSONError as error:
+        raise http_error("invalid_json", error=error) from None
+    if not isinstance(arguments, dict):
+        raise http_error("invalid_json:shape")
+    return arguments
+
+
+def _from_query(
+    query: list[tuple[str, str]], operation: Operation, style: Style
+) -> dict[str, JSON]:
+    objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
+    is_deep = style.conventions.object_style == "deep_object"
+    arguments: dict[str, JSON] = {}
+    for name, text in query:
+        root, *path = name.replace("]", "").split("[")
+        if path and is_deep and root in objects:
+            values = arguments
+            for key in (root, *path[:-1]):
+                inner = values.setdefault(key, {})
+                if not isinstance(inner, dict):
+                    raise invalid_parameter(root, "mixed_forms")
+                values = inner
+            values[path[-1]] = text
+        elif name in arguments:
+            raise invalid_parameter(name, "repeated")
+        elif name in objects or (name in style.names and text.startswith("{")):
+            try:
+                arguments[name] = jsontext.loads(text.encode())
+            except jsontext.JSONError:
+                raise invalid_parameter(name, "not_json") from None
+            if is_deep and name in objects and arguments[name] != {}:
+                raise invalid_parameter(name, "expected_one_value_for_each_leaf")
+        else:
+            arguments[name] = text
+    return arguments
+
+
+def is_number(value: JSON) -> TypeGuard[int | float | Decimal]:
+    """Check if a JSON value is a number; true and false are not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+_TYPES: dict[ParameterType, tuple[str, Callable[[JSON], bool]]] = {
+    "id": ("text", lambda value: isinstance(value, str) and value != ""),
+    "text": ("text", lambda value: isinstance(value, str)),
+    "object": ("object", lambda value: isinstance(value, dict)),
+    "number": ("number", is_number),
+    "texts": (
+        "list_of_texts",
+        lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value),
+    ),
+}

@@ -1,0 +1,376 @@
+"""The fake service as tests use it, around its backend."""
+
+import os
+from collections.abc import Iterable
+from copy import deepcopy
+from pathlib import Path
+from threading import RLock
+from typing import Self
+from urllib.parse import urlsplit
+
+import attrs
+
+from adclient._service.reading import read_service
+from adclient.conventions import Conventions
+from adclient.models import JSON
+from adclient.options import check_count, check_token, check_type
+from adclient.testing._approval.dashboard import Dashboard
+from adclient.testing._approval.drafts import FakeDraft
+from adclient.testing._fake.accounts import Accounts, FakeAccount, add_entity, copied_json, current
+from adclient.testing._fake.backend import Backend
+from adclient.testing._fake.clock import FakeClock
+from adclient.testing._fake.endpoint import Endpoint
+from adclient.testing._fake.faults import Faults
+from adclient.testing._fake.profile import Profile, check_choice, describe_service, unknown
+from adclient.testing._fake.recording import RecordedRequest
+from adclient.testing._fake.state import Kind
+from adclient.testing._like.service import accounts_like, secret_of
+
+
+class FakeAdService(Endpoint):
+    """An ad management service inside your process, for tests and demos.
+
+    It has realistic accounts of all four platforms and serves all sixteen operations. Writes
+    stage drafts with correct diffs and change nothing; only the two approval steps of its
+    `dashboard` do. The same seed always gives the same data and responses. What the interface of
+    the service leaves open, such as further fields of items, error codes, or the keys of `fields`,
+    is an invention of this fake: the real service may differ.
+
+    The largest accounts are `account_a91f` (alpha), `account_b204` (beta), `account_c3d8` (gamma)
+    and `account_d118` (delta); nine more are for special cases, such as an empty account.
+
+    Args:
+        accounts: Your own accounts; None for those above.
+        seed: Determines the ids of drafts and requests, continuations, and what happens at random.
+        page_size: How many items a page has at most.
+        conventions: What the service expects where its interface leaves it open; `client()` and
+            `async_client()` follow it. None for `Conventions()`.
+        token: The bearer token that every request must have; None for no authentication.
+        profile: The shape of errors and continuations, limits, and more; None for `Profile()`.
+        history: How many requests, closed drafts and lines of the audit trail are kept.
+
+    Attributes:
+        base_url: The URL of the fake, which is no real address. You may set another, such as one
+            with a path; requests to other paths get a 404.
+        transport: The transport for clients that you make yourself, sync or async.
+        clock: The clock, which moves when you advance it, and instead of a client's waits.
+        dashboard: Where a human approves drafts.
+        faults: What goes wrong with the next requests.
+
+    Raises:
+        ValueError: An argument is invalid.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> with fake.client() as client:
+        ...     draft = client.alpha.update_campaign_budget(
+        ...         account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+        ...     )
+        >>> draft.diff.before, draft.diff.after
+        (100, 120)
+        >>> fake.drafts[0].status, fake.requests[0].status
+        ('pending_approval', 201)
+    """
+
+    def __init__(
+        self,
+        *,
+        accounts: Iterable[FakeAccount] | None = None,
+        seed: str = "halden",
+        page_size: int = 50,
+        conventions: Conventions | None = None,
+        token: str | None = None,
+        profile: Profile | None = None,
+        history: int = 10_000,
+    ) -> None:
+        check_type("seed", seed, str)
+        page_size = check_count("page_size", page_size, least=1)
+        history = check_count("history", history, least=1)
+        check_type("conventions", conventions, Conventions)
+        check_type("profile", profile, Profile)
+        if token is not None:
+            check_token(token)
+        profile = profile or Profile()
+        service = describe_service(profile, conventions or Conventions(), page_size)
+        connected = Accounts(seed, has_story=accounts is None)
+        check_type("accounts", accounts, Iterable)
+        for account in () if accounts is None else accounts:
+            connected.add(account)
+        super().__init__(Backend(seed, token, profile, service, connected, history))
+        self.clock: FakeClock = self._backend.clock
+        self.dashboard: Dashboard = self._backend.dashboard
+        self.faults: Faults = self._backend.faults
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        twin = object.__new__(type(self))
+        memo |= {id(self): twin, id(self._backend.lock): RLock()}
+        with self._backend.lock:
+            vars(twin).update(deepcopy(vars(self), memo))
+        return twin
+
+    @classmethod
+    def like(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        seed: str = "halden",
+        token: str | None = None,
+        profile: Profile | None = None,
+        history: int = 10_000,
+    ) -> Self:
+        r"""Make a fake that behaves as a service file describes its service.
+
+        Its accounts, conventions, continuations, page sizes, errors and credentials are those of
+        the file, which `adclient doctor --save` writes. Its listings have as many items as the file
+        says, with fields of the same types and ranges; texts that the file does not contain are
+        invented. A listing that was not read to its end has one more page; one that was not read
+        is empty, as is one of an unknown account where the status of that is 200. Drafts change
+        campaigns and ads as in any fake.
+
+        Args:
+            path: The service file.
+            seed: Determines what is invented.
+            token: The secret that every request must have if the file says how one is sent; None
+                for `fake-token`, or `fake:token` for the scheme `Basic`.
+            profile: Limits, latency and more; the file's own shapes of errors and continuations,
+                and its header for the secret, win over it.
+            history: How many requests, closed drafts and lines of the audit trail are kept.
+
+        Returns:
+            The fake. Its clients have the conventions of the file.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or something in it is unknown or invalid.
+            ValueError: Another argument is invalid.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> from adclient.testing import FakeAdService
+            >>> size = Path("service.toml").write_text('''
+            ...     format = 1
+            ...     url = "https://ads.example.com"
+            ...     [listings."beta.list_campaigns"]
+            ...     account_id = "account_7"
+            ...     count = 3
+            ...     is_complete = true
+            ...     [listings."beta.list_campaigns".item]
+            ...     name = { types = ["string"] }
+            ...     cost_micros = { types = ["integer"], minimum = 5000000, maximum = 7000000 }
+            ... ''')
+            >>> client = FakeAdService.like("service.toml").client()
+            >>> campaigns = client.beta.list_campaigns(account_id="account_7").data
+            >>> campaigns[0].name, campaigns[0].extra["cost_micros"]
+            ('Campaign 1', 5000000)
+        """
+        service = read_service(path)
+        fake = cls(
+            seed=seed,
+            accounts=accounts_like(service, seed),
+            conventions=service.conventions,
+            token=secret_of(service.auth) if token is None else token,
+            profile=profile,
+            history=history,
+        )
+        server = fake._backend
+        server.service = attrs.evolve(service, auth=service.auth or server.service.auth)
+        fake._file = Path(path).absolute()
+        fake.base_url += urlsplit(service.url).path.rstrip("/")
+        return fake
+
+    def __repr__(self) -> str:
+        server = self._backend
+        counts = f"{server.received} requests, {server.drafts.staged} drafts"
+        return f"<FakeAdService seed={server.seed!r}, {counts}>"
+
+    @property
+    def requests(self) -> tuple[RecordedRequest, ...]:
+        """The latest requests that reached the service, oldest first."""
+        with self._backend.lock:
+            return tuple(self._backend.requests)
+
+    @property
+    def drafts(self) -> tuple[FakeDraft, ...]:
+        """The drafts that were staged, oldest first, as they are now."""
+        with self._backend.lock:
+            return self._backend.drafts.all()
+
+    def add_account(self, account: FakeAccount) -> None:
+        """Connect another account.
+
+        Args:
+            account: The account with its items, which are copied.
+
+        Raises:
+            ValueError: There is already an account with this id, or it is not valid; the message
+                names the place.
+
+        Examples:
+            >>> from adclient.testing import FakeAccount, FakeAdService
+            >>> fake = FakeAdService(accounts=[])
+            >>> for number in range(300):
+            ...     ad = {"name": f"Ad {number}", "labels": ["test"]}
+            ...     fake.add_account(FakeAccount(f"account_{number}", platform="gamma", ads=[ad]))
+            >>> ads = fake.client().gamma.list_ads(account_id="account_299")
+            >>> ads.data[0].name, ads.data[0].status, ads.data[0].extra
+            ('Ad 299', 'ENABLED', {'labels': ['test']})
+        """
+        with self._backend.lock:
+            self._backend.accounts.add(account)
+
+    def account(self, account_id: str) -> FakeAccount:
+        """Return the live state of an account, to look at or to give to another fake.
+
+        Args:
+            account_id: The id of the account.
+
+        Returns:
+            A copy of the account, as it is now.
+
+        Raises:
+            ValueError: There is no such account.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.update_keyword(
+            ...     account_id="account_d118", keywords=["walking shoes"]
+            ... )
+            >>> len(fake.account("account_d118").keywords)
+            3
+            >>> applied = fake.dashboard.approve(draft)
+            >>> fake.account("account_d118").keywords[-1]["text"]
+            'walking shoes'
+        """
+        with self._backend.lock:
+            return current(self._backend.accounts.live(account_id))
+
+    def remove_account(self, account_id: str) -> None:
+        """Disconnect an account: every call to it is refused, and none of its drafts is applied.
+
+        Args:
+            account_id: The id of the account.
+
+        Raises:
+            ValueError: There is no such account.
+
+        Examples:
+            >>> from adclient import NotFound
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> fake.remove_account("account_b204")
+            >>> try:
+            ...     fake.client().beta.list_campaigns(account_id="account_b204")
+            ... except NotFound as error:
+            ...     print(error.code)
+            account_not_found
+        """
+        with self._backend.lock:
+            self._backend.accounts.remove(account_id)
+
+    def add_item(self, account_id: str, kind: Kind, /, **values: JSON) -> str:
+        """Add an item to the live data without a draft, as somebody does on the ad platform itself.
+
+        Args:
+            account_id: The id of the account.
+            kind: `campaign`, `ad`, `creative`, `keyword` or `asset_group`.
+            **values: Its fields, as JSON values. An `id`, `name` or `status` that is missing is
+                made up, as in a `FakeAccount`.
+
+        Returns:
+            The id of the item.
+
+        Raises:
+            ValueError: There is no such account or kind, another item has the id, or a value is not
+                JSON.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService(page_size=50)
+            >>> client = fake.client()
+            >>> first = client.beta.list_campaigns(account_id="account_b204")
+            >>> fake.add_item("account_b204", "campaign", id="late", name="Summer")
+            'late'
+            >>> list(first)[-1].id
+            'late'
+        """
+        check_choice("kind", kind, Kind)
+        with self._backend.lock:
+            account = self._backend.accounts.live(account_id)
+            return add_entity(account, kind, copied_json(values, kind), kind)
+
+    def snapshot(self) -> Self:
+        """Save the whole state: accounts, drafts, faults, the record of requests and the clock.
+
+        Returns:
+            An independent copy of this fake, as `copy.copy` makes it.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> saved = fake.snapshot()
+            >>> fake.clock.advance(60)
+            >>> saved.clock.monotonic()
+            0.0
+        """
+        return deepcopy(self)
+
+    __copy__ = snapshot
+
+    def restore(self, saved: "FakeAdService") -> None:
+        """Return to a saved state, any number of times. Clients that exist work on.
+
+        Args:
+            saved: What `snapshot` returned. No call may be under way.
+
+        Raises:
+            ValueError: It is no fake.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> client, saved = fake.client(), fake.snapshot()
+            >>> for _ in range(2):
+            ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+            ...     print(draft.draft_id, len(fake.drafts))
+            ...     fake.restore(saved)
+            draft_35ea 1
+            draft_35ea 1
+        """
+        if not isinstance(saved, FakeAdService):
+            raise ValueError(f"expected a snapshot of a fake, not {type(saved).__name__}")
+        self._backend.restore(saved._backend)
+        self.base_url: str = saved.base_url
+        self._file = saved._file
+
+    def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
+        """Change the live data without a draft, as somebody does on the ad platform itself.
+
+        Args:
+            account_id: The id of the account.
+            entity_id: The id of a campaign, creative, ad or other entity of the account.
+            **values: The new values of fields that it has, as JSON values.
+
+        Raises:
+            ValueError: There is no such account or entity, it has no such field, or a value is not
+                JSON.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> fake.change_live("account_b204", "campaign_57a7", daily_budget=500)
+            >>> page = fake.client().beta.list_campaigns(account_id="account_b204")
+            >>> page.data[0].extra["daily_budget"]
+            500
+        """
+        with self._backend.lock:
+            account = self._backend.accounts.live(account_id)
+            entities = account.with_id(entity_id)
+            if len(entities) != 1:
+                none = "no single" if entities else "no"
+                raise ValueError(f"there is {none} {entity_id} in {account_id}")
+            [entity] = entities
+            fields = entity.values.keys() - {"id"}
+            for name in values.keys() - fields:
+                raise ValueError(unknown(f"field of {entity_id}", name, fields))
+            account.put(entity.changed(copied_json(values, entity_id)))

@@ -1,1 +1,0 @@
-"""The faults of the fake service, and the requests that meet them."""

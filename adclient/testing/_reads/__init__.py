@@ -1,1 +1,0 @@
-"""The seven reads: rows, pages and continuations."""

@@ -1,1 +1,0 @@
-"""The nine writes: what each would change, and what is refused."""
