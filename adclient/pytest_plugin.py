@@ -4,6 +4,7 @@ It is not part of `adclient.testing`, and imports that only in fixtures, because
 plugins at every start, even for tests that do not use adclient.
 """
 
+import warnings
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from adclient.testing import FakeAdService
 
 _SERVICE: "pytest.StashKey[FakeAdService]" = pytest.StashKey()
+_IS_MARKED = pytest.StashKey[bool]()
 _MEETS_FAULTS = "fail_on_unmet_faults"
 
 
@@ -48,6 +50,7 @@ def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
     """
     from adclient.testing import FakeAdService
 
+    request.node.stash[_IS_MARKED] = True
     options = _options_of(request.node)
     options.pop(_MEETS_FAULTS, None)
     return FakeAdService(**options)
@@ -136,10 +139,19 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Fail a test in which a fault met no request, if its marker asks for that."""
+    """Warn of a marker without effect; fail if a fault met no request, and the marker forbids that.
+
+    Not of a marker of a class or module, which also has tests without a fake.
+    """
     yield
-    service = _fake_behind(item)
-    if service is not None and service.faults.unmet and _options_of(item).get(_MEETS_FAULTS):
+    service, options = _fake_behind(item), _options_of(item)
+    is_own = any(marker.name == "ad_service" for marker in item.own_markers)
+    is_ignored = is_own if service is None else options.keys() - {_MEETS_FAULTS}
+    if is_ignored and _IS_MARKED not in item.stash:
+        uses = "no fixture of adclient" if service is None else "a fake_ad_service of its own"
+        text = f"@pytest.mark.ad_service has no effect: the test uses {uses}"
+        warnings.warn(pytest.PytestWarning(text), stacklevel=1)
+    if service is not None and service.faults.unmet and options.get(_MEETS_FAULTS):
         unmet = "\n".join(map(repr, service.faults.unmet))
         pytest.fail(f"no request met these faults:\n{unmet}", pytrace=False)
 

@@ -33,8 +33,8 @@ APPROVAL = "Approve it in the browser"
 # The tutorial has its fake in a terminal; a page has no other process.
 SERVED, IN_PROCESS = (
     'from adclient import AdClient\n\nclient = AdClient("http://127.0.0.1:8765")',
-    "from adclient.testing import FakeAdService\n\n"
-    "service = FakeAdService()\nclient = service.client()",
+    "from adclient.testing import FakeAdService, Profile\n\n"
+    "service = FakeAdService(profile=Profile(business_rules=True))\nclient = service.client()",
 )
 STEP = """\
 <section class="part" aria-labelledby="step-{number}">

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="the address to listen on")
     add("--port", type=int, default=8765, help="the port; 0 is any free one")
-    add("--seed", default="halden", help="determines names, ids and metrics")
+    add("--seed", default="halden", help="determines the ids of drafts and continuations")
     add("--like", metavar="FILE", help="a service file, to serve accounts like those of a service")
     add("--token", help="the token, or other secret, that every request must carry")
     add("--page-size", type=int, help="how many items a page holds, 50 by default; not with --like")
@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _fake(options: argparse.Namespace) -> FakeAdService:
-    seed, token, profile = options.seed, options.token, Profile(latency=options.latency)
+    seed, token = options.seed, options.token
+    profile = Profile(latency=options.latency, business_rules=options.like is None)
     if options.like is not None:
         if options.page_size is not None:
             raise ConfigurationError("--page-size: with --like, pages are those of the file")

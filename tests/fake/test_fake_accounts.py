@@ -82,6 +82,19 @@ def test_accounts_are_added_to_those_that_exist(fake):
         assert refusal(unknown) == "404 account_not_found"
 
 
+def test_figures_are_those_of_the_date_range():
+    figures = {"LAST_30_DAYS": {"c": {"clicks": 40}}, "JUNE": {"c": {"clicks": 9}, "a": {"x": 1}}}
+    fake = mine(
+        campaigns=[{"id": "c", "clicks": 0}, {"id": "d"}], ads=[{"id": "a"}], figures=figures
+    )
+    clicks = {None: 40, "LAST_30_DAYS": 40, "JUNE": 9, "EVER": 40}
+    for date_range, expected in clicks.items():
+        ranged = {} if date_range is None else {"date_range": date_range}
+        first, second = read(fake, CAMPAIGNS, **ranged)
+        assert (first["clicks"], second.keys()) == (expected, {"id", "name", "status"})
+    assert [read(fake, ADS, date_range=name)[0].get("x") for name in ("JUNE", "EVER")] == [1, None]
+
+
 @each_case(
     ("given", "message"),
     [
@@ -92,6 +105,9 @@ def test_accounts_are_added_to_those_that_exist(fake):
         ({"name": 5}, "name must be a str, not int"),
         ({"currency": ["USD"]}, "currency must be a text"),
         ({"reads": None}, "reads must be items by the names of reads"),
+        ({"figures": {"TODAY": {"c": 5}}}, "figures must be JSON objects by date range and id"),
+        ({"figures": {"TODAY": [5]}}, "figures must be JSON objects"),
+        ({"figures": [5]}, "figures must be JSON objects"),
         ({"id": ""}, "id must be a text that is not empty"),
     ],
 )

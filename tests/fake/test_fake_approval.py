@@ -53,6 +53,8 @@ def test_steps_change_what_reads_return_and_are_in_the_trail(fake):
     ]
     assert board.approve(pause(fake)).reviewer == "reviewer", "it takes both steps"
     assert kinds(fake)[6:] == ["staged", "armed", "approved", "applied"]
+    rejected = board.reject(pause(fake, "campaign_cb1a"), reviewer="Ines", reason="Too early")
+    assert (rejected.reason, fake.drafts[-1].reason) == ("Too early", "Too early")
 
 
 # The others change what no read shows.

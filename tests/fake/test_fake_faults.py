@@ -1,5 +1,6 @@
 """Injected faults, as clients meet them."""
 
+from contextlib import suppress
 from functools import partial
 
 import httpx
@@ -136,11 +137,30 @@ def test_page_fault_changes_the_items(fake):
 # Which request meets which fault.
 
 
+def test_fault_meets_the_requests_of_one_account_or_that_a_function_selects(fake):
+    client = fake.client(max_retries=0)
+    fake.faults.add(Fault.status(503), account_id="account_b7e0", call=2, times=None)
+    body = {"account_id": "account_b204", "campaign_id": "campaign_cb1a"}
+    fake.faults.add(Fault.refused(), where=lambda request: request.json == body)
+    for account_id in ("account_b7e0", "account_b204", "account_b204", "account_b7e0"):
+        with suppress(adclient.ServerError):
+            client.beta.list_campaigns(account_id=account_id)
+    client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
+    with pytest.raises(adclient.ConnectionFailed):
+        client.beta.pause_campaign(**body)
+    assert statuses(fake) == [200, 200, 200, 503, 201]
+
+
 @each_case(
     ("add", "text"),
     [
         (lambda faults: faults.add(Fault.refused(), times=0), "times must be a whole number, 1"),
-        (lambda faults: faults.add(Fault.refused(), operation="beta.pause"), "no operation"),
+        (
+            lambda faults: faults.add(Fault.refused(), operation="beta.pause_campain"),
+            f"mean '{WRITE}'",
+        ),
+        (lambda faults: faults.add(Fault.refused(), operation="x"), "are alpha.explain_objectives"),
+        (lambda faults: faults.add(Fault.refused(), where="beta"), "where must be a function"),
         (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),
         (lambda faults: faults.add(Fault.in_page("data_missing"), operation=WRITE), "no pages"),
         (lambda faults: faults.add("refused"), r"Fault\.refused\(\), not 'refused'"),

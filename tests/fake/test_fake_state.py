@@ -5,12 +5,13 @@ from datetime import timedelta
 
 import pytest
 from cases import each_case
-from fake_helpers import approve, call, everything, send, stage
+from fake_helpers import approve, asked, call, everything, refusal, send, stage
 
 from adclient import Conventions
 from adclient.testing import FakeAccount, FakeAdService, Fault, Profile
 
 PAUSE = {"campaign_id": "campaign_57a7"}
+READS = {"delta.infer_business_profile": [{"id": "p1", "value": 5}]}
 
 
 def used():
@@ -76,6 +77,36 @@ def test_restore_returns_to_a_snapshot_any_number_of_times(copied):
 
 
 # Live changes.
+
+
+def test_live_state_can_be_seen_and_given_to_another_fake():
+    fake = FakeAdService(accounts=[FakeAccount("mine", currency="JPY", reads=READS)])
+    item_id = fake.add_item("mine", "campaign", name="Late", kind="VIDEO")
+    assert fake.add_item("mine", "keyword", id="k1", text="tent") == "k1"
+    approve(fake, fake.client().beta.pause_campaign(account_id="mine", campaign_id=item_id))
+    account = fake.account("mine")
+    values = {"id": item_id, "status": "PAUSED", "name": "Late", "kind": "VIDEO"}
+    assert (account.campaigns, account.keywords[0]["text"]) == ([values], "tent")
+    assert account.reads["delta.infer_business_profile"] == READS["delta.infer_business_profile"]
+    account.campaigns[0]["name"] = "Changed"
+    assert fake.account("mine").campaigns == [values]
+    fake.remove_account("mine")
+    fake.add_account(account)
+    assert fake.account("mine") == account
+    copied = FakeAdService(accounts=[FakeAdService().account("account_b204")])
+    campaign = copied.client().beta.list_campaigns(account_id="account_b204").data[0]
+    assert campaign.extra["spend"] == 12883.42
+
+
+def test_drafts_of_an_account_that_was_removed_are_not_applied(fake):
+    draft = stage(fake, "beta.pause_campaign", **PAUSE)
+    fake.remove_account("account_b204")
+    unknown = asked(fake, "beta.list_campaigns", {})
+    assert refusal(unknown) == "404 account_not_found"
+    assert approve(fake, draft).status == "stale"
+    for method, *more in ((fake.account,), (fake.remove_account,), (fake.add_item, "ad")):
+        with pytest.raises(ValueError, match="there is no account account_b204"):
+            method("account_b204", *more)
 
 
 @each_case(

@@ -123,6 +123,43 @@ def test_wrong_use_of_the_marker_is_named(project):
     result.stdout.fnmatch_lines(["*ad_service takes keyword arguments only*"])
 
 
+def test_marker_without_effect_is_a_warning(project):
+    project.makepyfile("""
+        import pytest
+
+        from adclient.testing import FakeAdService
+
+        pytestmark = pytest.mark.ad_service(fail_on_unmet_faults=True)
+
+        @pytest.mark.ad_service(page_size=2)
+        def test_uses_no_fixture():
+            pass
+
+        @pytest.mark.ad_service(page_size=2)
+        class TestOwn:
+            @pytest.fixture
+            def fake_ad_service(self):
+                return FakeAdService()
+
+            def test_overrides_the_fixture(self, ad_client):
+                pass
+
+            def test_without_a_fake(self):
+                pass
+
+        def test_effective(request):
+            request.getfixturevalue("ad_client")
+
+        @pytest.fixture
+        def fake_ad_service(fake_ad_service):
+            return fake_ad_service.snapshot()
+    """)
+    result = project.runpytest("-W", "default")
+    result.assert_outcomes(passed=4, warnings=2)
+    text = "*ad_service has no effect: the test uses "
+    result.stdout.fnmatch_lines([f"{text}no fixture*", f"{text}a fake_ad_service of its own"])
+
+
 def test_report_of_a_failure_shows_the_last_20_requests(project):
     project.makepyfile("""
         import pytest

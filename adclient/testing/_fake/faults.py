@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 import attrs
 
+from adclient._core.operations import READS
 from adclient._values.arguments import as_float, is_choice
 from adclient.extend import OPERATIONS
-from adclient.options import check_count
+from adclient.options import check_count, check_type
 from adclient.testing._fake.fault import Fault
 from adclient.testing._fake.profile import unknown
 from adclient.testing._fake.recording import RecordedRequest
 
 Where = Callable[[RecordedRequest], bool]
-_READS = frozenset(o.full_name for o in OPERATIONS if not o.is_write)
-_ALL = frozenset(o.full_name for o in OPERATIONS)
+_OPERATIONS = [operation.full_name for operation in OPERATIONS]
 
 
 @attrs.define
@@ -22,7 +22,7 @@ class FaultRule:
     """A fault and the requests that meet it."""
 
     fault: Fault
-    operations: frozenset[str] | None
+    operation: str | None
     account_id: str | None
     where: Where | None
     to_pass: int = 0
@@ -30,11 +30,23 @@ class FaultRule:
     share: float = 1.0
     is_met: bool = False
 
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.fault, Fault):
+            raise TypeError(f"expected a Fault, such as Fault.refused(), not {self.fault!r}")
+        check_type("account_id", self.account_id, str)
+        if not (self.where is None or callable(self.where)):
+            raise TypeError(f"where must be a function of a request, not {self.where!r}")
+        if self.operation is not None and not is_choice(self.operation, _OPERATIONS):
+            raise ValueError(unknown("operation", self.operation, _OPERATIONS))
+        if self.fault.page is not None and self.operation not in (None, *READS):
+            raise ValueError(f"{self.operation} has no pages")
+
     def concerns(self, request: RecordedRequest) -> bool:
-        """True if it may happen to a request."""
+        """True if the fault may happen to a request."""
         return (
-            (self.operations is None or request.operation in self.operations)
+            self.operation in (None, request.operation)
             and self.account_id in (None, request.account_id)
+            and (self.fault.page is None or request.operation in READS)
             and (self.where is None or self.where(request))
         )
 
@@ -128,8 +140,7 @@ class Faults:
         call = check_count("call", call, least=1)
         if times is not None:
             times = check_count("times", times, least=1)
-        operations = _operations(fault, operation)
-        self._rules.append(FaultRule(fault, operations, account_id, where, call - 1, times))
+        self._rules.append(FaultRule(fault, operation, account_id, where, call - 1, times))
 
     def at_random(
         self,
@@ -162,8 +173,7 @@ class Faults:
         """
         if not 0 <= as_float(share) <= 1:
             raise ValueError("share must be from 0 to 1")
-        operations = _operations(fault, operation)
-        self._rules.append(FaultRule(fault, operations, account_id, where, share=share))
+        self._rules.append(FaultRule(fault, operation, account_id, where, share=share))
 
     def clear(self) -> None:
         """Remove all faults, so that no further request meets one."""
@@ -203,16 +213,3 @@ class Faults:
             if not due.left:
                 self._rules.remove(due)
         return due.fault
-
-
-def _operations(fault: Fault, operation: str | None) -> frozenset[str] | None:
-    """The operations that a fault may happen to; None for every request, to any path."""
-    if not isinstance(fault, Fault):
-        raise TypeError(f"expected a Fault, such as Fault.refused(), not {fault!r}")
-    if operation is None:
-        return None if fault.page is None else _READS
-    if not is_choice(operation, _ALL):
-        raise ValueError(unknown("operation", operation, _ALL))
-    if fault.page is not None and operation not in _READS:
-        raise ValueError(f"{operation} has no pages")
-    return frozenset({operation})

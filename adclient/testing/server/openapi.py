@@ -10,7 +10,7 @@ from adclient.testing._fake.data import load
 
 Object = dict[str, JSON]
 
-_DATA = load("server/openapi.json")
+_DATA = load("openapi.json")
 
 
 def document() -> Object:
