@@ -8,7 +8,7 @@ over HTTP.
 
 from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
-from adclient.testing._fake.accounts import FakeAccount
+from adclient.testing._fake.account import FakeAccount
 from adclient.testing._fake.clock import FakeClock
 from adclient.testing._fake.fault import Fault
 from adclient.testing._fake.faults import Faults

@@ -171,7 +171,7 @@ class DraftStore:
 
     def outdated(self, account: Account) -> list[FakeDraft]:
         """The open drafts of an account whose "before" is no longer true."""
-        mine = [draft for draft in self.open() if draft.account_id == account.id]
+        mine = [draft for draft in self.open() if draft.account_id == account.given.id]
         return [draft for draft in mine if not account.fits(draft.edits)]
 
     def events(self) -> tuple[AuditEvent, ...]:
@@ -181,13 +181,13 @@ class DraftStore:
 
     def stage(self, operation: str, account: Account, change: ProposedChange) -> FakeDraft:
         """Store a change as a draft that waits for approval."""
-        now, target = self._clock.now(), change.target
+        now, target, given = self._clock.now(), change.target, account.given
         draft = FakeDraft(
             draft_id=nth_id("draft", self._seed, self.staged),
             operation=operation,
-            account_id=account.id,
-            account_name=account.name,
-            currency=account.currency.code,
+            account_id=given.id,
+            account_name=given.name or given.id,
+            currency=given.currency,
             target=None if target is None else target.id,
             target_name=None if target is None else target.name,
             status=PENDING_APPROVAL,

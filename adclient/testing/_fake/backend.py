@@ -16,7 +16,8 @@ from adclient._values import jsontext
 from adclient.extend import Failure, Outcome, RawResponse, Request
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
-from adclient.testing._fake.accounts import Accounts, FakeAccount, build_account
+from adclient.testing._fake.account import FakeAccount
+from adclient.testing._fake.accounts import Accounts, build_account
 from adclient.testing._fake.clock import START, FakeClock
 from adclient.testing._fake.fault import Fault, with_fault
 from adclient.testing._fake.faults import Faults
@@ -168,14 +169,14 @@ class Backend:
             if operation.is_write or not errors or errors.statuses.get("unknown_account") != 200:
                 raise http_error("account_not_found", account_id=account_id)
             return build_account(FakeAccount(account_id), self.seed)  # whose listings are empty
-        if account.access == "disconnected":
+        if account.given.access == "disconnected":
             raise http_error("account_disconnected")
-        if account.platform not in (None, operation.namespace):
-            platform = account.platform
+        platform = account.given.platform
+        if platform not in (None, operation.namespace):
             raise http_error("platform_mismatch", "account_id", id=account_id, platform=platform)
-        if operation.is_write and account.access == "read_only":
+        if operation.is_write and account.given.access == "read_only":
             raise http_error("account_read_only")
-        if operation.is_write and account.access == "drafting_paused":
+        if operation.is_write and account.given.access == "drafting_paused":
             raise http_error("drafting_paused", headers={"retry-after": "900"})
         return account
 

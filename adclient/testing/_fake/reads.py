@@ -1,11 +1,12 @@
 """The seven reads: the items of an account, or those that it was given for a read."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from adclient.models import JSON
-from adclient.testing._fake.accounts import ENTITIES_OF
+from adclient.testing._fake.account import ENTITIES_OF, Kind
 from adclient.testing._fake.requests import ParsedRequest
-from adclient.testing._fake.state import Account, Kind, Values
+from adclient.testing._fake.state import Account, Values
 from adclient.testing._fake.writes import named, plain_keyword
 
 DATE_RANGES = ["TODAY", "YESTERDAY", "LAST_7_DAYS", "LAST_14_DAYS", "LAST_30_DAYS", "LAST_90_DAYS"]
@@ -32,7 +33,7 @@ def listed(account: Account, request: ParsedRequest) -> Sequence[Values]:
     name = request.operation.full_name
     if name in ENTITIES_OF:
         return _entities(account, request, ENTITIES_OF[name])
-    items = account.reads[name]
+    items = cast("Sequence[Values]", account.given.reads[name])
     creative_id = request.text("creative_id")
     if creative_id is not None:
         items = [each for each in items if creative_id == each.get("creative_id", each["id"])]
@@ -51,7 +52,8 @@ def listed(account: Account, request: ParsedRequest) -> Sequence[Values]:
 
 def _entities(account: Account, request: ParsedRequest, kind: Kind) -> Sequence[Values]:
     """The entity that a request names, or all of a kind, with their figures in a date range."""
-    entity, ranges = named(account, request, kind), account.figures
+    entity = named(account, request, kind)
+    ranges = cast("Mapping[str, Mapping[str, Values]]", account.given.figures)
     figures = ranges.get(request.text("date_range") or "", ranges.get(_DEFAULT_RANGE, {}))
     items: list[Values] = [
         {**each.values, **figures[each.id]} if each.id in figures else each.values

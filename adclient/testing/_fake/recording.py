@@ -39,6 +39,8 @@ class RecordedRequest:
         ('GET', '/v1/gamma-ads/list-gamma-ads', {'account_id': 'account_c3d8'})
         >>> request.body, request.json
         (b'', None)
+        >>> request.parameters
+        {'account_id': 'account_c3d8'}
     """
 
     method: str

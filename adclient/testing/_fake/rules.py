@@ -11,11 +11,13 @@ from adclient.testing._fake.state import Account, ProposedChange, Values
 from adclient.testing._fake.writes import KEYWORD_ACTIONS, plain_keyword
 
 _MIN_IMAGES, _MAX_IMAGES = 2, 10
+# The smallest daily budget in each currency, and its decimals.
+_CURRENCIES = {"USD": (20, 2), "EUR": (20, 2), "GBP": (15, 2), "JPY": (2500, 0)}
 
 
 def check_read(account: Account, request: ParsedRequest) -> None:
     """Refuse a date range that neither the story nor the account has."""
-    name, ranges = request.text("date_range"), [*DATE_RANGES, *account.figures]
+    name, ranges = request.text("date_range"), [*DATE_RANGES, *account.given.figures]
     if name is not None and name not in ranges:
         known = ", ".join(dict.fromkeys(ranges))
         raise http_error("unknown_date_range", "date_range", reason="unknown", known=known)
@@ -51,13 +53,13 @@ def _check_campaign(
         if campaign.text("serving") == "ENDED" or (end and end < today.isoformat()):
             raise http_error("campaign_ended")
     budget = {**request.object("fields"), **request.arguments}.get("daily_budget")
-    currency, unit = account.currency, Decimal(1).scaleb(-account.currency.digits)
-    if is_number(budget) and Decimal(str(budget)) % unit:
-        name, limit = "not_multiple_of_currency_unit", currency.digits
-        raise http_error(name, "daily_budget", limit=limit, currency=currency.code)
-    if is_number(budget) and budget < currency.min_budget:
-        name, limit = "budget_below_minimum", currency.min_budget
-        raise http_error(name, "daily_budget", limit=limit, currency=currency.code)
+    currency = account.given.currency
+    least, digits = _CURRENCIES.get(currency, (0, 2))
+    if is_number(budget) and Decimal(str(budget)) % Decimal(1).scaleb(-digits):
+        name = "not_multiple_of_currency_unit"
+        raise http_error(name, "daily_budget", limit=digits, currency=currency)
+    if is_number(budget) and budget < least:
+        raise http_error("budget_below_minimum", "daily_budget", limit=least, currency=currency)
 
 
 def _check_keywords(account: Account, request: ParsedRequest, change: ProposedChange) -> None:

@@ -16,14 +16,14 @@ from adclient.models import JSON
 from adclient.options import check_count, check_token, check_type
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import FakeDraft
-from adclient.testing._fake.accounts import Accounts, FakeAccount, add_entity, copied_json, current
+from adclient.testing._fake.account import FakeAccount, Kind
+from adclient.testing._fake.accounts import Accounts, add_entity, copied_json, current
 from adclient.testing._fake.backend import Backend
 from adclient.testing._fake.clock import FakeClock
 from adclient.testing._fake.endpoint import Endpoint
 from adclient.testing._fake.faults import Faults
 from adclient.testing._fake.profile import Profile, check_choice, describe_service, unknown
 from adclient.testing._fake.recording import RecordedRequest
-from adclient.testing._fake.state import Kind
 from adclient.testing._like.service import accounts_like, secret_of
 
 

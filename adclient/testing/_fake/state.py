@@ -1,36 +1,18 @@
 """The live state: accounts and their entities, which only approved drafts change."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Literal, Self
+from typing import Self, cast
 
 import attrs
 
 from adclient._values.json_values import differ
 from adclient.models import JSON
+from adclient.testing._fake.account import FakeAccount, Kind
 
-Platform = Literal["alpha", "beta", "gamma", "delta"]
-Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
-Kind = Literal["campaign", "creative", "ad", "keyword", "asset_group"]
 Values = Mapping[str, JSON]
-
-
-@attrs.frozen
-class Currency:
-    """A currency, with the smallest daily budget in it."""
-
-    code: str
-    min_budget: int = 0
-    digits: int = 2
-
-
-CURRENCIES = {
-    "USD": Currency("USD", 20),
-    "EUR": Currency("EUR", 20),
-    "GBP": Currency("GBP", 15),
-    "JPY": Currency("JPY", 2500, digits=0),
-}
+_WHOLE = ("targeting", "assets")  # objects that are replaced, and not merged
 
 
 @attrs.frozen
@@ -56,17 +38,20 @@ class Entity:
         return self.text(_name_field(self.kind))
 
     def changed(self, changes: Values) -> "Entity":
-        """The entity with other values."""
-        return Entity(self.kind, merged(self.values, changes))
+        """The entity with other values; objects are merged, but for targeting and assets."""
+        return Entity(self.kind, _set(self.values, [*_pairs(self.values, changes)]))
 
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""
-        before, after = changed(self.values, wanted)
-        if not after:
-            before, after = changed(self.values, wanted, also_equal=True)
-        edit = Edit(kind=self.kind, id=self.id, before=before, after=after)
-        field, old, new = leaf(before, after) or (self.kind, before, after)
-        return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self)
+        pairs = [*_pairs(self.values, wanted)]
+        pairs = [pair for pair in pairs if differ(pair[1], pair[2])] or pairs
+        before = _set({}, [(path, new, old) for path, old, new in pairs])
+        after = _set({}, pairs)
+        edits = (Edit(kind=self.kind, id=self.id, before=before, after=after),)
+        if len(pairs) != 1:
+            return ProposedChange(self.kind, before, after, edits, target=self)
+        [(path, old, new)] = pairs
+        return ProposedChange(".".join(path), old, new, edits, target=self)
 
 
 @attrs.frozen(kw_only=True)
@@ -83,7 +68,7 @@ class Edit:
     after: Values | None = None
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class ProposedChange:
     """The change of a write: the diff to show, and the edits that approval makes."""
 
@@ -94,23 +79,16 @@ class ProposedChange:
     target: Entity | None = None
 
 
-@attrs.define(kw_only=True)
+@attrs.define
 class Account:
-    """A connected ad account: its entities, which are replaced and never changed, and its reads.
+    """A connected ad account: what was given, and its entities, which are replaced, never changed.
 
-    `reads` holds the items of reads that return no entities, and `figures` what others show beside
-    the values of an entity, by date range and id. The reads of the story follow its live data.
+    The reads of an account of the story follow its live data.
     """
 
-    id: str
-    platform: Platform | None
-    name: str
-    currency: Currency
-    access: Access
+    given: FakeAccount
     seed: str
     is_story: bool
-    reads: Mapping[str, Sequence[dict[str, JSON]]]
-    figures: Mapping[str, Mapping[str, dict[str, JSON]]]
     _entities: dict[tuple[Kind, str], Entity] = attrs.field(factory=dict[tuple[Kind, str], Entity])
     _added: int = 0
 
@@ -132,7 +110,7 @@ class Account:
     def add(self, kind: Kind, values: Values) -> Entity:
         """Add an entity; the id, name and status that it lacks follow from its number."""
         self._added += 1
-        seed = f"{self.seed}:{self.id}:{self._added}"
+        seed = f"{self.seed}:{self.given.id}:{self._added}"
         made: Values = {
             "id": unique_id(kind, seed, lambda taken: (kind, taken) in self._entities),
             _name_field(kind): f"{kind.replace('_', ' ').capitalize()} {self._added}",
@@ -148,10 +126,13 @@ class Account:
 
     def fits(self, edits: Sequence[Edit]) -> bool:
         """True if the live values are still those before the edits."""
-        pairs = [(e, self.find(e.kind, e.id)) for e in edits if e.id is not None]
-        return all(
-            entity is not None and _fits(entity.values, edit.before or {}, edit.after or {})
-            for edit, entity in pairs
+        return all(edit.id is None or self._fits(edit, edit.id) for edit in edits)
+
+    def _fits(self, edit: Edit, entity_id: str) -> bool:
+        entity = self.find(edit.kind, entity_id)
+        pairs = _pairs(edit.after or {}, edit.before or {})
+        return entity is not None and not any(
+            differ(_value_at(dict(entity.values), path), before) for path, _, before in pairs
         )
 
     def apply(self, edit: Edit) -> None:
@@ -169,60 +150,34 @@ def _name_field(kind: Kind) -> str:
     return "text" if kind == "keyword" else "name"
 
 
-def _is_merged(key: str) -> bool:
-    """Check if an object is changed in part; the other ones are replaced as a whole."""
-    return key not in ("targeting", "assets")
+Pair = tuple[tuple[str, ...], JSON, JSON]
 
 
-def merged(values: Values, changes: Values) -> dict[str, JSON]:
-    """Values with changes; nested objects are merged, too."""
-    result = dict(values)
-    for key, new in changes.items():
-        old = result.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
-            new = merged(old, new)
-        result[key] = new
+def _pairs(old: Values, new: Values, path: tuple[str, ...] = ()) -> Iterator[Pair]:
+    """The path of each new value, with the old one; objects are compared value by value."""
+    for key, value in new.items():
+        before, inner = old.get(key), (*path, key)
+        if isinstance(before, dict) and isinstance(value, dict) and key not in _WHOLE:
+            yield from _pairs(before, value, inner)
+        else:
+            yield inner, before, value
+
+
+def _set(values: Values, pairs: Sequence[Pair]) -> dict[str, JSON]:
+    """A copy of values with the new ones of pairs."""
+    result = deepcopy(dict(values))
+    for (*path, key), _, new in pairs:
+        inside = result
+        for name in path:
+            inside = cast("dict[str, JSON]", inside.setdefault(name, {}))
+        inside[key] = new
     return result
 
 
-def _fits(values: JSON | Values, before: Values, after: Values) -> bool:
-    """Check if values are those before a change; of merged objects only the changed parts count."""
-    live = values if isinstance(values, Mapping) else {}
-    return all(
-        _fits(live.get(key), old, new)
-        if isinstance(old, dict) and isinstance(new := after.get(key), dict) and _is_merged(key)
-        else not differ(live.get(key), old)
-        for key, old in before.items()
-    )
-
-
-def changed(
-    values: Values, wanted: Values, *, also_equal: bool = False
-) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """Before and after, with only the keys whose values differ, or with all that are wanted."""
-    before: dict[str, JSON] = {}
-    after: dict[str, JSON] = {}
-    for key, new in wanted.items():
-        old = values.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
-            inner_before, inner_after = changed(old, new, also_equal=also_equal)
-            if inner_after:
-                before[key], after[key] = inner_before, inner_after
-        elif also_equal or differ(old, new):
-            before[key], after[key] = old, new
-    return before, after
-
-
-def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:
-    """The only changed value and its path, such as `bid.amount`; None if there are several."""
-    if len(after) != 1:
-        return None
-    ((key, new),) = after.items()
-    old = before[key]
-    if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
-        inner = leaf(old, new)
-        return None if inner is None else (f"{key}.{inner[0]}", *inner[1:])
-    return key, old, new
+def _value_at(value: JSON, path: Sequence[str]) -> JSON:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def unique_id(kind: str, name: str, is_taken: Callable[[str], bool]) -> str:

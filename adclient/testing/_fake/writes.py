@@ -8,9 +8,10 @@ from functools import partial
 
 from adclient._values.json_values import differ
 from adclient.models import JSON
+from adclient.testing._fake.account import Kind
 from adclient.testing._fake.requests import ParsedRequest, nested
 from adclient.testing._fake.responses import http_error, not_found
-from adclient.testing._fake.state import Account, Edit, Entity, Kind, ProposedChange, Values
+from adclient.testing._fake.state import Account, Edit, Entity, ProposedChange, Values
 
 _KEYWORD_STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
@@ -24,7 +25,7 @@ def _create(kind: Kind, values: dict[str, JSON]) -> ProposedChange:
     if "id" in values:
         raise http_error("immutable_field", "id")
     edit = Edit(kind=kind, after=values)
-    return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
+    return ProposedChange(kind, None, values, (edit,))
 
 
 def _update(entity: Entity, wanted: Values) -> ProposedChange:
@@ -80,7 +81,7 @@ def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
         {"asset_group": group.name, "texts": group.values["search_themes"]} for group in groups
     ]
     edits = [edit for group in groups for edit in group.update({"search_themes": []}).edits]
-    return ProposedChange(field="search_themes", before=before, after=[], edits=tuple(edits))
+    return ProposedChange("search_themes", before, [], tuple(edits))
 
 
 def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
@@ -117,7 +118,7 @@ def _keyword_change(edits: list[Edit], keywords: Iterable[Entity] = ()) -> Propo
 
     before = [shown(edit, edit.before) for edit in edits if edit.before is not None]
     after = [shown(edit, edit.after) for edit in edits if edit.after is not None]
-    return ProposedChange(field="keywords", before=before, after=after, edits=tuple(edits))
+    return ProposedChange("keywords", before, after, tuple(edits))
 
 
 def plain_keyword(text: str) -> str:

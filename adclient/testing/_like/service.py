@@ -4,7 +4,7 @@ import re
 
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
-from adclient.testing._fake.accounts import FakeAccount
+from adclient.testing._fake.account import FakeAccount
 from adclient.testing._like.items import Row, ids_of, rows_of
 
 
