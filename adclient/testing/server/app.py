@@ -1,7 +1,5 @@
 """The ASGI application: the service, its OpenAPI document and the approval page."""
 
-import re
-
 import attrs
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -39,20 +37,6 @@ class Guard:
             reason = "only the approval page itself can make a step"
             app = PlainTextResponse(reason, status_code=403)
         await app(scope, receive, send)
-
-
-@attrs.frozen
-class OriginForm:
-    """Takes the absolute URL that a client sends to a proxy for the path in it."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        if origin := re.match("https?://[^/]*", scope.get("path", ""), re.IGNORECASE):
-            cut = {name: scope[name][origin.end() :] for name in ("path", "raw_path")}
-            scope = {**scope, **cut}
-        await self.app(scope, receive, send)
 
 
 @attrs.define
@@ -106,8 +90,5 @@ def create_app(
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),
         ],
-        middleware=[
-            Middleware(OriginForm),
-            *([Middleware(RunningClock, clock=fake.clock)] if run_clock else ()),
-        ],
+        middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],
     )

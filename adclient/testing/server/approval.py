@@ -62,7 +62,7 @@ class ApprovalPage:
     async def show(self, request: Request) -> Response:
         """All open drafts, or the one that the path names; with a message after a step."""
         draft = self._find(request.query_params.get("draft", ""))
-        message = f"{draft.draft_id} {_STATES[draft.status]}." if draft else ""
+        message = f"{draft.draft_id} {_state(draft)}." if draft else ""
         return self._page(request, request.query_params.get("reviewer", ""), message)
 
     async def step(self, request: Request) -> Response:
@@ -101,7 +101,7 @@ class ApprovalPage:
             now=self._fake.clock.now(),
             waiting=dashboard.waiting,
             alone=alone,
-            state=_STATES[alone.status] if alone else "",
+            state=_state(alone) if alone else "",
             drafts=[self._view(draft, reviewer, WHOLE if alone else _MOST) for draft in drafts],
             events=[(event, self._find(event.draft_id)) for event in events[:_MOST]],
             earlier=len(events) - _MOST,
@@ -124,6 +124,11 @@ class ApprovalPage:
         with suppress(ApprovalRefused):
             return self._fake.dashboard.draft(draft_id)
         return None
+
+
+def _state(draft: FakeDraft) -> str:
+    reason = f" ({short(draft.reason, NOTE)})" if draft.reason else ""
+    return f"{_STATES[draft.status]}{reason}"
 
 
 def _title(draft: FakeDraft) -> str:

@@ -117,11 +117,6 @@ def test_client_cannot_reach_the_approval_page(fake, url) -> None:
     assert {event.kind for event in fake.dashboard.events} <= {"staged"}
 
 
-def test_server_takes_the_url_that_a_proxy_gets(fake, url) -> None:
-    with AdClient("http://ads.example.com", proxy=url) as client:
-        assert pause(client).draft_id == fake.drafts[0].draft_id
-
-
 def test_body_beyond_the_limit_is_refused(fake, client) -> None:
     fields = {"blob": "x" * 1024 * 1024}
     with pytest.raises(APIError, match="at most 1048576 bytes"):

@@ -72,6 +72,9 @@ def test_steps_are_made_on_the_list_and_on_the_page_of_a_draft(is_alone) -> None
     draft_id, other, third = (pause(fake) for _ in range(3))
     path = f"/drafts/{draft_id}" * is_alone
     assert f"{third} is rejected." in text_of(step(browser, third, "reject").text)
+    fourth = pause(fake)
+    fake.dashboard.reject(fourth, reviewer="Ines", reason="<Too> early")
+    assert "It is rejected (<Too> early)." in shown(browser, f"/drafts/{fourth}")
     armed = step(browser, draft_id, "arm", path=path)
     assert str(armed.url).endswith(f"/approval{path}?reviewer=Ines&draft={draft_id}")
     assert f"{draft_id} is armed: confirm it within" in text_of(armed.text)
