@@ -149,6 +149,10 @@ def test_fault_meets_the_requests_of_one_account_or_that_a_function_selects(fake
     with pytest.raises(adclient.ConnectionFailed):
         client.beta.pause_campaign(**body)
     assert statuses(fake) == [200, 200, 200, 503, 201]
+    for status in (500, 502):  # of two that apply, the first happens
+        fake.faults.add(Fault.status(status))
+    call(fake, ADS)
+    assert (statuses(fake)[-2:], fake.faults.pending) == ([500, 502], 1)
 
 
 @each_case(

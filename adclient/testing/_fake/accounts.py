@@ -10,7 +10,7 @@ import attrs
 from adclient._values import jsontext
 from adclient._values.json_values import is_object
 from adclient.models import JSON
-from adclient.testing._fake.account import KINDS, OTHER_READS, FakeAccount, Items, Kind
+from adclient.testing._fake.account import KINDS, OTHER_READS, FakeAccount, Figures, Items, Kind
 from adclient.testing._fake.data import load
 from adclient.testing._fake.state import Account, unique_id
 
@@ -69,11 +69,13 @@ def build_account(given: FakeAccount, seed: str, *, is_story: bool = False) -> A
         for number, item in enumerate(items):
             made = unique_id("item", f"{seed}:{given.id}:{name}:{number}", taken.__contains__)
             taken.add(str(item.setdefault("id", made)))
-    figures: Any = copied_json({"figures": given.figures}, "account")["figures"]
-    by_id = figures.values() if isinstance(figures, dict) else [figures]
-    if not all(isinstance(ids, dict) and all(map(is_object, ids.values())) for ids in by_id):
+    figures = copied_json({"figures": given.figures}, "account")["figures"]
+    by_id = figures.values() if is_object(figures) else [None]
+    if not all(is_object(ids) and all(map(is_object, ids.values())) for ids in by_id):
         raise ValueError("figures must be JSON objects by date range and id")
-    account = Account(attrs.evolve(given, reads=reads, figures=figures), seed, is_story)
+    account = Account(
+        attrs.evolve(given, reads=reads, figures=cast("Figures", figures)), seed, is_story
+    )
     for kind in KINDS:
         for place, values in enumerate(_objects(f"{kind}s", getattr(given, f"{kind}s"))):
             add_entity(account, kind, values, f"{kind}s[{place}]")

@@ -63,7 +63,7 @@ class Pages:
         end = start + size
         is_last = end >= len(items)
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
-        data = [] if fault == "empty_page" else items[start + shift : end + shift]
+        data: Sequence[Values] = [] if fault == "empty_page" else items[start + shift : end + shift]
         convention = request.style.conventions.end_of_listing
         page: dict[str, JSON] = {"next": _ENDS.get(convention)}
         if not is_last:
@@ -97,7 +97,7 @@ class Pages:
         if following.form == "number":
             return values.get(_meaning(parameter), int(token, 16))
         own = {each.name for each in request.operation.parameters}
-        entries = {
+        entries: dict[str, JSON] = {
             name: request.text(name) or values.get(_meaning(name), token)
             for name in following.parameters or (parameter,)
             if name not in own or request.text(name)

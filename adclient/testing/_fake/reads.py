@@ -9,8 +9,8 @@ from adclient.testing._fake.requests import ParsedRequest
 from adclient.testing._fake.state import Account, Values
 from adclient.testing._fake.writes import named, plain_keyword
 
-DATE_RANGES = ["TODAY", "YESTERDAY", "LAST_7_DAYS", "LAST_14_DAYS", "LAST_30_DAYS", "LAST_90_DAYS"]
-DATE_RANGES += ["THIS_MONTH", "LAST_MONTH"]
+_LAST_DAYS = ("LAST_7_DAYS", "LAST_14_DAYS", "LAST_30_DAYS", "LAST_90_DAYS")
+DATE_RANGES = ("TODAY", "YESTERDAY", *_LAST_DAYS, "THIS_MONTH", "LAST_MONTH")
 _DEFAULT_RANGE = "LAST_30_DAYS"
 # What the listings of the story show of an entity, and the figures of one that has never run.
 _SHOWN: Mapping[Kind, dict[str, JSON]] = {
