@@ -151,8 +151,9 @@ def test_fault_meets_the_requests_of_one_account_or_that_a_function_selects(fake
     assert statuses(fake) == [200, 200, 200, 503, 201]
     for status in (500, 502):  # of two that apply, the first happens
         fake.faults.add(Fault.status(status))
-    call(fake, ADS)
-    assert (statuses(fake)[-2:], fake.faults.pending) == ([500, 502], 1)
+    with pytest.raises(adclient.ServerError, match="500"):
+        call(fake, ADS)
+    assert (statuses(fake)[-1], fake.faults.pending) == (500, 2)
 
 
 @each_case(

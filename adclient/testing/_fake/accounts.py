@@ -73,9 +73,8 @@ def build_account(given: FakeAccount, seed: str, *, is_story: bool = False) -> A
     by_id = figures.values() if is_object(figures) else [None]
     if not all(is_object(ids) and all(map(is_object, ids.values())) for ids in by_id):
         raise ValueError("figures must be JSON objects by date range and id")
-    account = Account(
-        attrs.evolve(given, reads=reads, figures=cast("Figures", figures)), seed, is_story
-    )
+    copies = attrs.evolve(given, reads=reads, figures=cast("Figures", figures))
+    account = Account(copies, seed, is_story)
     for kind in KINDS:
         for place, values in enumerate(_objects(f"{kind}s", getattr(given, f"{kind}s"))):
             add_entity(account, kind, values, f"{kind}s[{place}]")
