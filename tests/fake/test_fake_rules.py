@@ -3,13 +3,13 @@
 from cases import each_case
 from fake_helpers import approve, asked, refusal
 
-from adclient.testing import FakeAdService, Profile
+from adclient.testing import FakeAccount, FakeAdService, Profile
 
 BUDGET, TARGETING = "alpha.update_campaign_budget", "alpha.update_campaign_targeting"
 CREATIVE, VIDEO, AD = "alpha.update_creative", "beta.create_video_campaign", "gamma.create_dco_ad"
 KEYWORD, THEMES = "delta.update_keyword", "delta.remove_auto_search_themes"
 LEADS, JACKET = {"campaign_id": "campaign_4c10"}, {"keywords": ["outdoor jacket"]}
-YEN = {"account_id": "account_b7e0"}
+YEN, JUNE = {"account_id": "account_b7e0"}, {"account_id": "mine", "date_range": "JUNE"}
 
 
 def strict(**options):
@@ -66,6 +66,8 @@ def test_unknown_date_range_is_refused():
         assert asked(strict(), operation, {"date_range": "TODAY"})[0] == 200
         unknown = asked(strict(), operation, {"date_range": "EVER"})
         assert refusal(unknown) == "422 unknown_date_range date_range"
+    own = FakeAccount("mine", figures={"JUNE": {}})
+    assert asked(strict(accounts=[own]), "gamma.list_ads", JUNE)[0] == 200
 
 
 def test_change_that_keeps_the_rules_is_accepted():

@@ -107,6 +107,8 @@ def test_drafts_of_an_account_that_was_removed_are_not_applied(fake):
     for method, *more in ((fake.account,), (fake.remove_account,), (fake.add_item, "ad")):
         with pytest.raises(ValueError, match="there is no account account_b204"):
             method("account_b204", *more)
+    with pytest.raises(ValueError, match="kind must be one of 'campaign'"):
+        fake.add_item("account_b7e0", "campaigns")
 
 
 @each_case(
