@@ -52,7 +52,7 @@ def client_of(fake: FakeAdService, change: Change | None = None, **settings) -> 
         is_whole = change is not None and isinstance(outcome, RawResponse)
         return change(fake, request, outcome) if is_whole else outcome
 
-    clock = fake._backend.clock.for_clients()
+    clock = fake._responder.clock.for_clients()
     return fake.client(transport=ServiceTransport(handle, clock, random=lambda: 0.5), **settings)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from functools import lru_cache
+from functools import cache
 from typing import Any, cast
 
 import attrs
@@ -22,14 +22,13 @@ STORY = {f"account_{each}" for each in _IDS.split()}
 class Accounts:
     """The accounts that were added, and those of the story, each loaded when it is asked for."""
 
-    seed: str
     has_story: bool
     _connected: dict[str, Account | None] = attrs.field(factory=dict[str, Account | None])
 
     def get(self, account_id: str) -> Account | None:
         """An account with its data, or None if no such account is connected."""
         if self.has_story and account_id in STORY and account_id not in self._connected:
-            self._connected[account_id] = deepcopy(_story_account(account_id, self.seed))
+            self._connected[account_id] = deepcopy(_story_account(account_id))
         return self._connected.get(account_id)
 
     def live(self, account_id: str) -> Account:
@@ -45,7 +44,7 @@ class Accounts:
             raise ValueError(f"account must be a FakeAccount, not {type(given).__name__}")
         if self.get(given.id) is not None:
             raise ValueError(f"there is already an account {given.id}")
-        self._connected[given.id] = build_account(given, self.seed)
+        self._connected[given.id] = build_account(given)
 
     def remove(self, account_id: str) -> None:
         """Disconnect an account, also one of the story."""
@@ -53,28 +52,27 @@ class Accounts:
         self._connected[account_id] = None
 
 
-# Most test suites make a new fake for each test, with the same seed.
-@lru_cache(maxsize=100)
-def _story_account(account_id: str, seed: str) -> Account:
+@cache  # most test suites make a new fake for each test
+def _story_account(account_id: str) -> Account:
     """An account of the story, to be copied."""
     given = FakeAccount(account_id, **load(f"accounts/{account_id}.json"))
-    return build_account(given, seed, is_story=True)
+    return build_account(given, is_story=True)
 
 
-def build_account(given: FakeAccount, seed: str, *, is_story: bool = False) -> Account:
+def build_account(given: FakeAccount, *, is_story: bool = False) -> Account:
     """A live account with copies of the given items."""
     reads = {name: _objects(name, given.reads.get(name, ())) for name in OTHER_READS}
     for name, items in reads.items():  # an id is the only field that their class needs
         taken = {str(item.get("id")) for item in items}
         for number, item in enumerate(items):
-            made = unique_id("item", f"{seed}:{given.id}:{name}:{number}", taken.__contains__)
+            made = unique_id("item", f"{given.id}:{name}:{number}", taken.__contains__)
             taken.add(str(item.setdefault("id", made)))
     figures = copied_json({"figures": given.figures}, "account")["figures"]
     by_id = figures.values() if is_object(figures) else [None]
     if not all(is_object(ids) and all(map(is_object, ids.values())) for ids in by_id):
         raise ValueError("figures must be JSON objects by date range and id")
     copies = attrs.evolve(given, reads=reads, figures=cast("Figures", figures))
-    account = Account(copies, seed, is_story)
+    account = Account(copies, is_story)
     for kind in KINDS:
         for place, values in enumerate(_objects(f"{kind}s", getattr(given, f"{kind}s"))):
             add_entity(account, kind, values, f"{kind}s[{place}]")

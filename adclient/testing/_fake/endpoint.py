@@ -14,8 +14,8 @@ from adclient._sync.settings import ClientSettings
 from adclient.errors import ConfigurationError
 from adclient.extend import Outcome, Request
 from adclient.options import ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN
-from adclient.testing._fake.backend import Backend
 from adclient.testing._fake.fault import received_within
+from adclient.testing._fake.responder import Responder
 from adclient.transports import UniversalTransport, finders
 
 FAKE_HOST = "fake.adclient.test"
@@ -56,12 +56,12 @@ def _address(base_url: str) -> object:
 class Endpoint:
     """The place at which a server is reached, by its own clients and by those of other code."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
         self._file: Path | None = None
         self.base_url: str = f"https://{FAKE_HOST}"
         # Waits advance the clock, by the middle of their range.
-        clock = backend.clock.for_clients()
+        clock = responder.clock.for_clients()
         self._transport = ServiceTransport(self.handle, clock, random=lambda: 0.5)
         self.transport: UniversalTransport = self._transport
 
@@ -119,11 +119,11 @@ class Endpoint:
         if settings.get("base_url") is None:
             settings["base_url"] = self.base_url
         if settings.get("conventions") is None:
-            settings["conventions"] = self._backend.service.conventions
+            settings["conventions"] = self._responder.service.conventions
         if settings.get("transport") is None and settings.get("http_client") is None:
             settings["transport"] = self.transport
         if settings.get("token") is None and settings.get("auth") is None:
-            settings["auth"] = self._backend.auth_headers
+            settings["auth"] = self._responder.auth_headers
 
     @contextmanager
     def as_environment(self) -> Generator[Self, None, None]:
@@ -160,7 +160,7 @@ class Endpoint:
         """
         from unittest.mock import patch  # deferred: it loads much
 
-        token, service = self._backend.token or "", self._backend.service
+        token, service = self._responder.token or "", self._responder.service
         variables = {**dict.fromkeys(ENVIRONMENT, ""), ENV_TOKEN: token}
         if self._file is None:
             variables[ENV_BASE_URL] = self.base_url
@@ -190,10 +190,10 @@ class Endpoint:
             >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
             404
         """
-        record, outcome, seconds = self._backend.outcome(request, self.base_url)
+        record, outcome, seconds = self._responder.outcome(request, self.base_url)
         outcome, seconds = received_within(time_left, outcome, seconds)
-        self._backend.clock.take(seconds)
-        return self._backend.record(record, outcome)
+        self._responder.clock.take(seconds)
+        return self._responder.record(record, outcome)
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
         """Handle one request for a server that waits in real time; the clock does not move.
@@ -211,5 +211,5 @@ class Endpoint:
             >>> fake.handle_untimed(Request(method="GET", url="/v2"))[1]
             2.0
         """
-        record, outcome, seconds = self._backend.outcome(request, self.base_url)
-        return self._backend.record(record, outcome), seconds
+        record, outcome, seconds = self._responder.outcome(request, self.base_url)
+        return self._responder.record(record, outcome), seconds

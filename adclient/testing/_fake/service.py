@@ -1,4 +1,4 @@
-"""The fake service as tests use it, around its backend."""
+"""The fake service as tests use it, around its responder."""
 
 import os
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import FakeDraft
 from adclient.testing._fake.account import FakeAccount, Kind
 from adclient.testing._fake.accounts import Accounts, add_entity, copied_json, current
-from adclient.testing._fake.backend import Backend
 from adclient.testing._fake.clock import FakeClock
 from adclient.testing._fake.endpoint import Endpoint
 from adclient.testing._fake.faults import Faults
 from adclient.testing._fake.profile import Profile, check_choice, describe_service, unknown
 from adclient.testing._fake.recording import RecordedRequest
+from adclient.testing._fake.responder import Responder
 from adclient.testing._like.service import accounts_like, secret_of
 
 
@@ -93,19 +93,19 @@ class FakeAdService(Endpoint):
             check_token(token)
         profile = profile or Profile()
         service = describe_service(profile, conventions or Conventions(), page_size)
-        connected = Accounts(seed, has_story=accounts is None)
+        connected = Accounts(has_story=accounts is None)
         check_type("accounts", accounts, Iterable)
         for account in () if accounts is None else accounts:
             connected.add(account)
-        super().__init__(Backend(seed, token, profile, service, connected, history))
-        self.clock: FakeClock = self._backend.clock
-        self.dashboard: Dashboard = self._backend.dashboard
-        self.faults: Faults = self._backend.faults
+        super().__init__(Responder(seed, token, profile, service, connected, history))
+        self.clock: FakeClock = self._responder.clock
+        self.dashboard: Dashboard = self._responder.dashboard
+        self.faults: Faults = self._responder.faults
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         twin = object.__new__(type(self))
-        memo |= {id(self): twin, id(self._backend.lock): RLock()}
-        with self._backend.lock:
+        memo |= {id(self): twin, id(self._responder.lock): RLock()}
+        with self._responder.lock:
             vars(twin).update(deepcopy(vars(self), memo))
         return twin
 
@@ -172,28 +172,28 @@ class FakeAdService(Endpoint):
             profile=profile,
             history=history,
         )
-        server = fake._backend
+        server = fake._responder
         server.service = attrs.evolve(service, auth=service.auth or server.service.auth)
         fake._file = Path(path).absolute()
         fake.base_url += urlsplit(service.url).path.rstrip("/")
         return fake
 
     def __repr__(self) -> str:
-        server = self._backend
+        server = self._responder
         counts = f"{server.received} requests, {server.drafts.staged} drafts"
         return f"<FakeAdService seed={server.seed!r}, {counts}>"
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
         """The latest requests that reached the service, oldest first."""
-        with self._backend.lock:
-            return tuple(self._backend.requests)
+        with self._responder.lock:
+            return tuple(self._responder.requests)
 
     @property
     def drafts(self) -> tuple[FakeDraft, ...]:
         """The drafts that were staged, oldest first, as they are now."""
-        with self._backend.lock:
-            return self._backend.drafts.all()
+        with self._responder.lock:
+            return self._responder.drafts.all()
 
     def add_account(self, account: FakeAccount) -> None:
         """Connect another account.
@@ -215,8 +215,8 @@ class FakeAdService(Endpoint):
             >>> ads.data[0].name, ads.data[0].status, ads.data[0].extra
             ('Ad 299', 'ENABLED', {'labels': ['test']})
         """
-        with self._backend.lock:
-            self._backend.accounts.add(account)
+        with self._responder.lock:
+            self._responder.accounts.add(account)
 
     def account(self, account_id: str) -> FakeAccount:
         """Return the live state of an account, to look at or to give to another fake.
@@ -242,8 +242,8 @@ class FakeAdService(Endpoint):
             >>> fake.account("account_d118").keywords[-1]["text"]
             'walking shoes'
         """
-        with self._backend.lock:
-            return current(self._backend.accounts.live(account_id))
+        with self._responder.lock:
+            return current(self._responder.accounts.live(account_id))
 
     def remove_account(self, account_id: str) -> None:
         """Disconnect an account: every call to it is refused, and none of its drafts is applied.
@@ -265,8 +265,8 @@ class FakeAdService(Endpoint):
             ...     print(error.code)
             account_not_found
         """
-        with self._backend.lock:
-            self._backend.accounts.remove(account_id)
+        with self._responder.lock:
+            self._responder.accounts.remove(account_id)
 
     def add_item(self, account_id: str, kind: Kind, /, **values: JSON) -> str:
         """Add an item to the live data without a draft, as somebody does on the ad platform itself.
@@ -295,8 +295,8 @@ class FakeAdService(Endpoint):
             'late'
         """
         check_choice("kind", kind, Kind)
-        with self._backend.lock:
-            account = self._backend.accounts.live(account_id)
+        with self._responder.lock:
+            account = self._responder.accounts.live(account_id)
             return add_entity(account, kind, copied_json(values, kind), kind)
 
     def snapshot(self) -> Self:
@@ -339,7 +339,7 @@ class FakeAdService(Endpoint):
         """
         if not isinstance(saved, FakeAdService):
             raise ValueError(f"expected a snapshot of a fake, not {type(saved).__name__}")
-        self._backend.restore(saved._backend)
+        self._responder.restore(saved._responder)
         self.base_url: str = saved.base_url
         self._file = saved._file
 
@@ -363,8 +363,8 @@ class FakeAdService(Endpoint):
             >>> page.data[0].extra["daily_budget"]
             500
         """
-        with self._backend.lock:
-            account = self._backend.accounts.live(account_id)
+        with self._responder.lock:
+            account = self._responder.accounts.live(account_id)
             entities = account.with_id(entity_id)
             if len(entities) != 1:
                 none = "no single" if entities else "no"

@@ -87,7 +87,6 @@ class Account:
     """
 
     given: FakeAccount
-    seed: str
     is_story: bool
     _entities: dict[tuple[Kind, str], Entity] = attrs.field(factory=dict[tuple[Kind, str], Entity])
     _added: int = 0
@@ -110,7 +109,7 @@ class Account:
     def add(self, kind: Kind, values: Values) -> Entity:
         """Add an entity; the id, name and status that it lacks follow from its number."""
         self._added += 1
-        seed = f"{self.seed}:{self.given.id}:{self._added}"
+        seed = f"{self.given.id}:{self._added}"
         made: Values = {
             "id": unique_id(kind, seed, lambda taken: (kind, taken) in self._entities),
             _name_field(kind): f"{kind.replace('_', ' ').capitalize()} {self._added}",

@@ -56,7 +56,9 @@ def named(account: Account, request: ParsedRequest, kind: Kind) -> Entity | None
     return entity
 
 
-def _set(account: Account, request: ParsedRequest, *, kind: Kind, name: str) -> ProposedChange:
+def _update_or_create(
+    account: Account, request: ParsedRequest, *, kind: Kind, name: str
+) -> ProposedChange:
     """A change of a creative or ad, or a new one."""
     fields, entity = request.object("fields"), named(account, request, kind)
     if entity is not None:
@@ -146,10 +148,10 @@ WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
     "alpha.update_campaign_targeting": partial(_update_campaign, own="targeting"),
     "alpha.update_campaign_budget": partial(_update_campaign, own="daily_budget"),
     "beta.create_video_campaign": partial(_create_campaign, medium="video"),
-    "alpha.update_creative": partial(_set, kind="creative", name="New creative"),
+    "alpha.update_creative": partial(_update_or_create, kind="creative", name="New creative"),
     "gamma.create_image_campaign": partial(_create_campaign, medium="image"),
     "delta.update_keyword": _update_keyword,
-    "gamma.create_dco_ad": partial(_set, kind="ad", name="New dynamic ad"),
+    "gamma.create_dco_ad": partial(_update_or_create, kind="ad", name="New dynamic ad"),
     "beta.pause_campaign": partial(_update_campaign, own="status", value="PAUSED"),
     "delta.remove_auto_search_themes": _remove_themes,
 }

@@ -19,7 +19,7 @@ from adclient.testing.server.openapi import document
 
 
 @attrs.frozen
-class Guard:
+class SameOrigin:
     """Refuses foreign hosts, and forms of other sites."""
 
     app: ASGIApp
@@ -77,17 +77,17 @@ def create_app(
         >>> from adclient.testing.server import create_app
         >>> app = create_app(FakeAdService())
     """
-    page, guard = ApprovalPage(fake), [Middleware(Guard, any_host=any_host)]
+    page, checks = ApprovalPage(fake), [Middleware(SameOrigin, any_host=any_host)]
     static = StaticFiles(packages=[("adclient.testing.server", "static")])
     return Starlette(
         routes=[
             Route("/", RedirectResponse("approval"), methods=["GET"]),
             Route("/openapi.json", JSONResponse(document()), methods=["GET"]),
-            Route("/approval", page.show, middleware=guard),
-            Route("/approval", page.step, methods=["POST"], middleware=guard),
-            Route("/approval/drafts/{draft_id}", page.show, middleware=guard),
-            Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
-            Mount("/approval/static", static, middleware=guard),
+            Route("/approval", page.show, middleware=checks),
+            Route("/approval", page.step, methods=["POST"], middleware=checks),
+            Route("/approval/drafts/{draft_id}", page.show, middleware=checks),
+            Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=checks),
+            Mount("/approval/static", static, middleware=checks),
             Mount("/", Bridge(fake)),
         ],
         middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],

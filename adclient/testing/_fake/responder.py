@@ -35,7 +35,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 @attrs.define(slots=False, eq=False)
-class Backend:
+class Responder:
     """Responds to requests, and holds all that they change.
 
     `service` describes the service that it is like; `profile` is the rest of its behaviour. Who
@@ -63,7 +63,7 @@ class Backend:
         self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
         self.requests: deque[RecordedRequest] = deque(maxlen=self.history)
 
-    def restore(self, saved: "Backend") -> None:
+    def restore(self, saved: "Responder") -> None:
         """Return to the state of a copy; the parts, which others hold, stay the same objects."""
         with self.lock, saved.lock:
             pairs = list(zip(saved._parts, self._parts, strict=True))
@@ -168,7 +168,7 @@ class Backend:
             errors = self.service.errors
             if operation.is_write or not errors or errors.statuses.get("unknown_account") != 200:
                 raise http_error("account_not_found", account_id=account_id)
-            return build_account(FakeAccount(account_id), self.seed)  # whose listings are empty
+            return build_account(FakeAccount(account_id))  # whose listings are empty
         if account.given.access == "disconnected":
             raise http_error("account_disconnected")
         platform = account.given.platform
