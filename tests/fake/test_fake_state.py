@@ -2,6 +2,9 @@
 
 import copy
 from datetime import timedelta
+from functools import partial
+from operator import is_
+from threading import Lock
 
 import pytest
 from cases import each_case
@@ -23,6 +26,7 @@ def used():
     fake.dashboard.arm(stage(fake, "delta.remove_auto_search_themes"), reviewer="Ines")
     fake.faults.add(Fault.status(503), operation="gamma.list_ads", call=2)
     fake.faults.at_random(Fault.status(429), share=0.5, operation="alpha.explain_objectives")
+    fake.faults.add(Fault.refused(), where=partial(is_, Lock()))  # no copy of that
     fake.clock.advance(90)
     return fake
 

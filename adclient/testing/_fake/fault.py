@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Literal
 
 import attrs
 
@@ -77,9 +77,6 @@ class Fault:
     page: PagingFault | None = None
     latency: float = 0.0
     body_seconds: float = 0.0
-
-    def __deepcopy__(self, _: object) -> Self:
-        return self  # it never changes
 
     @classmethod
     def refused(cls) -> "Fault":

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from typing import Self
 
 import attrs
 
@@ -40,6 +41,9 @@ class FaultRule:
             raise ValueError(unknown("operation", self.operation, _OPERATIONS))
         if self.fault.page is not None and self.operation not in (None, *READS):
             raise ValueError(f"{self.operation} has no pages")
+
+    def __deepcopy__(self, _: object) -> Self:
+        return attrs.evolve(self)  # a fault never changes, and what `where` refers to is not ours
 
     def concerns(self, request: RecordedRequest) -> bool:
         """True if the fault may happen to a request."""
