@@ -11,6 +11,8 @@ import attrs
 
 from adclient._core.auth import Credentials
 from adclient._core.call import Call, validated
+from adclient._core.events import warn
+from adclient._core.gate import Turn
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OPERATIONS", "AsyncSender", "Call", "CallGuard", "Clock", "Credentials", "Failure", "Gate",
     "Operation", "Options", "Outcome", "Parts", "RawResponse", "Record", "Request", "Sender",
-    "parts_of", "run", "validated",
+    "Turn", "parts_of", "run", "validated", "warn",
 ]  # fmt: skip
 
 S = TypeVar("S", covariant=True)

@@ -202,9 +202,11 @@ def write_log(level: int, line: str) -> None:
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Log and issue a warning, whose text may contain any characters."""
+    """Log and issue a warning, whose text may contain any characters; it never raises.
+
+    For gates and records, which must not lose a response: a program may turn warnings into errors.
+    """
     text = one_line(text, 600)
     write_log(logging.WARNING, text)
-    # A program that turns warnings into errors must not lose the draft or the response.
     with suppress(Warning):
         warnings.warn(text, category, stacklevel=2)

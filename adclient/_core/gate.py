@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from adclient._core.call import Call
 from adclient._core.response import Failure
+from adclient._display.signatures import public_in
 from adclient.options import Options
 
 Ask: TypeAlias = Callable[[Call, str, float], Failure | float | None]
@@ -13,10 +14,12 @@ Ask: TypeAlias = Callable[[Call, str, float], Failure | float | None]
 _PORTS = {"http": 80, "https": 443}
 
 
+@public_in("adclient.extend")
 class Turn(float):
     """Seconds until the turn of a call at a gate begins, which the call does not miss by a jitter.
 
-    It is reserved by `__reserve__` of a gate that limits requests per second, and lasts a moment.
+    A gate that limits requests per second has a method `__reserve__`, with the arguments of `ask`,
+    which reserves a turn. It lasts a moment, in which the call asks `ask` and sends its request.
     """
 
     __slots__ = ()

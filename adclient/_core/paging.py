@@ -2,14 +2,14 @@
 
 import re
 from typing import cast
-from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import attrs
 
 from adclient._core.call import Call, cursor_text
 from adclient._values import jsontext
 from adclient._values.redact import one_line
-from adclient._values.text import short
+from adclient._values.text import decoded, pieces_of, short
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
 from adclient.models import JSON
@@ -54,17 +54,6 @@ def query_from_next_url(call: Call, endpoint: str, conventions: Conventions) -> 
         if own in ids and (spelled, value) != (own, call.arguments.get(own)):
             raise _error(call, f"names another {own}, so nothing was sent")
     return query.split("&") if query else []
-
-
-def pieces_of(query: str) -> list[str]:
-    """The pieces of a query, for services that split it at `&` only and for others."""
-    return [*query.split("&"), *re.split("[&;]", query)]
-
-
-def decoded(piece: str) -> tuple[str, str]:
-    """The name and the value of a piece of a query."""
-    name, _, value = piece.replace("+", " ").partition("=")
-    return unquote(name), unquote(value)
 
 
 def lacking(own: Pairs, pieces: list[str]) -> Pairs:

@@ -9,9 +9,10 @@ import attrs
 
 from adclient._core.call import Call, cursor_text, invalid
 from adclient._core.operations import READS, Operation
-from adclient._core.paging import Pairs, decoded, lacking, page_fields, query_from_next_url
+from adclient._core.paging import Pairs, lacking, page_fields, query_from_next_url
 from adclient._display.signatures import public_in
 from adclient._values import jsontext
+from adclient._values.text import decoded
 from adclient._version import __version__
 from adclient.conventions import Conventions, of_read
 from adclient.errors import ConfigurationError

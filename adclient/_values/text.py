@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from adclient._values.json_values import is_array, is_object
 
@@ -97,6 +98,17 @@ def _escaped(text: str) -> str:
         else char
         for char in text
     )
+
+
+def pieces_of(query: str) -> list[str]:
+    """The pieces of a query, for services that split it at `&` only and for others."""
+    return [*query.split("&"), *re.split("[&;]", query)]
+
+
+def decoded(piece: str) -> tuple[str, str]:
+    """The name and the value of a piece of a query."""
+    name, _, value = piece.replace("+", " ").partition("=")
+    return unquote(name), unquote(value)
 
 
 def _pieces(value: object, *, quoted: bool = False) -> Iterator[str]:

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 
-from adclient._core.operations import ParameterType
 from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient._values.text import short
 from adclient.agents import _results as results
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, JSON]
 
-_TYPES: dict[ParameterType, Object] = {
+_TYPES: dict[str, Object] = {
     "id": {"type": "string"},
     "text": {"type": "string"},
     "object": {"type": "object"},
@@ -46,7 +45,7 @@ _OF_READS: dict[str, Object] = {
     "cursor": {**_TYPES["text"], "description": "`next` of an earlier result"},
 }
 # Parameters that several tools have, and that only the first describes: tokens are scarce.
-_SHARED: dict[str, ParameterType] = {"date_range": "text", "columns": "texts", "cursor": "text"}
+_SHARED: dict[str, str] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _ZERO, _ANY = Decimal(0), Decimal("Infinity")  # amounts
 _OF_WRITES = "Nothing changes until a human approves it."
 # The page that the tools of a client read last, for its other rows and columns: its call, when it

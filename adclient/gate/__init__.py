@@ -1,11 +1,10 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
-from adclient._core.events import warn
-from adclient._core.gate import Ask, Turn
-from adclient._core.response import too_late
+from collections.abc import Callable
+
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
-from adclient.extend import Call, Failure
+from adclient.extend import Call, Failure, Turn, warn
 from adclient.gate.database import State
 from adclient.ledger.entry import LedgerWarning
 from adclient.ledger.postgres import PostgresLedger
@@ -135,7 +134,7 @@ class SharedGate:
             warn(f"{name}: the shared gate in {self._database} {text}", LedgerWarning)
 
     @property
-    def __reserve__(self) -> Ask | None:
+    def __reserve__(self) -> Callable[..., Failure | float | None] | None:
         """What reserves a turn, if the gate limits requests per second."""
         return None if self._per_second is None else self._reserve
 
@@ -175,7 +174,8 @@ class SharedGate:
                 text += f", so the request was not sent: {error}"
                 raise LedgerError(text, operation=name) from None
             # Without the path: the reason of an error is cut where it is long.
-            return too_late(f"the shared gate cannot be asked in time: {error}")
+            reason = f"the shared gate cannot be asked in time: {error}"
+            return Failure(reason=reason, sent=False, timed_out=True)
         return decision
 
     def _row(self, name: str) -> str:

@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
-from adclient._core.gate import Turn
 from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
+from adclient.extend import Turn
 from adclient.ledger.database import BUSY_SECONDS, LOCKED
 from adclient.ledger.entry import DEADLINE
 

@@ -9,13 +9,12 @@ from uuid import uuid4
 
 import attrs
 
-from adclient._core.events import warn
 from adclient._tasks.blocking import LONGEST_END, REPORTING
 from adclient._tasks.clock import monotonic
 from adclient._values.redact import one_line
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
-from adclient.extend import Call, parts_of
+from adclient.extend import Call, parts_of, warn
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_methods, check_type

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
-from adclient._core.paging import decoded, pieces_of
 from adclient._display.diffs import exact
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
-from adclient._values.text import NOTE, short, short_end
+from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
 from adclient.errors import InvalidRequest
 from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry

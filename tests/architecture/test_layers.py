@@ -65,17 +65,10 @@ EXCEPTIONS = {
     "adclient._sync.client": {"ledger", "policy"},
     "adclient._async.settings": {"_service", "ledger", "policy"},
     "adclient._sync.settings": {"_service", "ledger", "policy"},
-    # A warning that is logged as well; the cursor of a client, which can name an account; turns.
-    "adclient.policy.guard": {"_core"},
-    "adclient.policy.rules": {"_core"},
-    "adclient.gate": {"_core"},
-    "adclient.gate.database": {"_core"},
     # A service file has credentials, a proxy, and the names of reads.
     "adclient._service.arguments": {"_core"},
     "adclient._service.reading": {"_core", "_http"},
     "adclient._command.doctor": {"_core"},
-    # A tool for a model has a schema for each type of argument.
-    "adclient.agents._tools": {"_core"},
 }
 # Until both are one package, which sends through `extend`.
 EXCEPTIONS |= {name: {"_core", "_http"} for name in MODULES if name.startswith("adclient.doctor.")}
