@@ -21,7 +21,7 @@ _TEXT_TYPES = ("id", "text")
 class Call:
     """One call of an operation with arguments that were checked; see `validated`.
 
-    `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
+    `arguments` are the JSON values that are sent, `encoded` are the same as text, and
     `cursor` is where a listing continues. `target_id` is the campaign, creative or ad, if one is
     named.
     """
@@ -29,7 +29,7 @@ class Call:
     operation: Operation
     account_id: str
     target_id: str | None
-    arguments: Mapping[str, object]
+    arguments: Mapping[str, JSON]
     encoded: Mapping[str, str]
     cursor: JSON = None
 
@@ -42,7 +42,7 @@ def validated(operation: Operation, arguments: Mapping[str, object], cursor: JSO
     """
     if len(arguments) != len(operation.parameters):
         raise TypeError(f"{operation.full_name} does not have the parameters {[*arguments]}")
-    frozen: dict[str, object] = {}
+    frozen: dict[str, JSON] = {}
     encoded: dict[str, str] = {}
     for parameter in operation.parameters:
         name = parameter.name
@@ -56,15 +56,14 @@ def validated(operation: Operation, arguments: Mapping[str, object], cursor: JSO
                 problem = f"{name} must be {expected}, got {_kind_of(value)}; nothing was sent"
                 raise invalid(operation, name, problem)
             try:
-                frozen[name], encoded[name] = _frozen(name, value)
+                frozen[name], encoded[name] = jsontext.frozen(value, name)
             except jsontext.JSONError as error:
                 problem = f"{one_line(str(error))}; nothing was sent"
                 raise invalid(operation, name, problem) from None
     if "fields" in frozen:
         _check_given_once(operation, frozen)
     if cursor is not None:
-        cursor_text(operation, cursor)
-        cursor = cast(JSON, jsontext.plain(cursor, "cursor"))
+        cursor, _ = frozen_cursor(operation, cursor)
     target = operation.target
     target_id = str(frozen[target]) if target in frozen else None
     return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
@@ -90,9 +89,9 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
 }
 
 
-def _check_given_once(operation: Operation, frozen: Mapping[str, object]) -> None:
+def _check_given_once(operation: Operation, frozen: Mapping[str, JSON]) -> None:
     """Refuse a parameter that `fields` holds, too: which value counts is the service's guess."""
-    fields = cast(Mapping[str, object], frozen["fields"])
+    fields = cast("dict[str, JSON]", frozen["fields"])
     for name in frozen:
         if name != "fields" and name in fields:
             problem = f"{name} is given twice, as an argument and in fields; nothing was sent"
@@ -113,23 +112,18 @@ def _kind_of(value: object) -> str:
     return type(value).__name__
 
 
-def _frozen(name: str, value: object) -> tuple[object, str]:
-    """An argument as a copy that its caller cannot change, and the JSON of that copy."""
-    if isinstance(value, str):
-        value = str.__str__(value)  # an enum of strings
-    if isinstance(value, int | float):
-        return value, jsontext.digits(value, name)
-    copy = jsontext.plain(value, name)
-    return copy, jsontext.dumps(copy, name)
-
-
 def cursor_text(operation: Operation, cursor: JSON) -> str:
     """The JSON text of a continuation."""
+    return frozen_cursor(operation, cursor)[1]
+
+
+def frozen_cursor(operation: Operation, cursor: JSON) -> tuple[JSON, str]:
+    """A continuation as a copy that its caller cannot change, and its JSON text."""
     try:
-        if jsontext.fields_of(cursor) is not None:
+        if jsontext.fields_of(cursor) is not None or unboxed(cursor) is not cursor:
             kind = type(cursor).__name__
             raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
-        return jsontext.dumps(cursor, "cursor")
+        return jsontext.frozen(cursor, "cursor")
     except jsontext.JSONError as error:
         problem = f"{one_line(str(error))}; nothing was sent"
         raise invalid(operation, "cursor", problem) from None

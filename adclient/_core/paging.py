@@ -159,8 +159,7 @@ def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
     try:
         if not jsontext.is_object(fields):
             raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
-        jsontext.dumps(fields, "its result")
-        plain = cast("dict[str, JSON]", jsontext.plain(fields, "its result"))
+        plain = cast("dict[str, JSON]", jsontext.frozen(fields, "its result")[0])
         if "" in plain or not own.isdisjoint(map(parameter_in, plain)):
             raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
     except jsontext.JSONError as error:

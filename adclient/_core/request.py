@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import cast
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -16,6 +15,7 @@ from adclient._values.text import decoded
 from adclient._version import __version__
 from adclient.conventions import Conventions, of_read
 from adclient.errors import ConfigurationError
+from adclient.models import JSON
 from adclient.options import Options
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
@@ -141,19 +141,18 @@ def _url_with_query(operation: Operation, url: str, query: Pairs, followed: list
     return whole
 
 
-def _bracketed(operation: Operation, name: str, value: object) -> Iterator[tuple[str, str]]:
+def _bracketed(operation: Operation, name: str, value: JSON) -> Iterator[tuple[str, str]]:
     """One query parameter for each leaf of an argument, as in `targeting[type]=X`."""
     if isinstance(value, str):
-        yield name, str.__str__(value)
-    elif jsontext.is_array(value) and value:
+        yield name, value
+    elif isinstance(value, list) and value:
         for index, child in enumerate(value):
             yield from _bracketed(operation, f"{name}[{index}]", child)
-    elif jsontext.is_object(value) and value:
+    elif isinstance(value, dict) and value:
         for key, child in value.items():
-            text = str.__str__(cast(str, key))
-            if "[" in text or "]" in text:  # the same query as that of other names
+            if "[" in key or "]" in key:  # the same query as that of other names
                 problem = f"{name}: object_style='deep_object' cannot send a name with a bracket"
                 raise invalid(operation, name.partition("[")[0], f"{problem}; nothing was sent")
-            yield from _bracketed(operation, f"{name}[{text}]", child)
+            yield from _bracketed(operation, f"{name}[{key}]", child)
     else:
         yield name, jsontext.dumps(value, name)

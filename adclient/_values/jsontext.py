@@ -83,7 +83,7 @@ def _decoded(body: bytes, unique: bool) -> JSON:
         except ValueError:
             pass
     try:
-        return cast(JSON, _decoder(unique).decode(body.decode("utf-8-sig")))
+        return cast(JSON, _decoder(unique=unique).decode(body.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         problem = f"not UTF-8 text at byte {error.start}"
     except RecursionError:
@@ -131,7 +131,7 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
 
 
 @functools.cache
-def _decoder(unique: bool) -> json.JSONDecoder:
+def _decoder(*, unique: bool) -> json.JSONDecoder:
     def parse_float(digits: str) -> float | Decimal:
         close = float(digits)
         try:
@@ -184,7 +184,7 @@ def _encode(value: object, path: str) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
         return quoted(str.__str__(value))
-    if isinstance(value, int | float | Decimal | Integral):
+    if isinstance(value, int | float):
         return digits(value, path)
     if is_object(value):
         members: list[str] = []
@@ -195,8 +195,11 @@ def _encode(value: object, path: str) -> str:
         return "{" + ",".join(members) + "}"
     if is_array(value):
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
-    if (fields := fields_of(value)) is not None:
-        return _encode(fields, path)
+    if (number := as_number(value)) is not None:
+        return digits(number, path)
+    held = fields_of(value) if (listed := unboxed(value)) is value else listed
+    if held is not None:
+        return _encode(held, path)
     kind = f"{type(value).__name__}{'; pass its isoformat()' * hasattr(value, 'isoformat')}"
     raise JSONError(f"{path}: expected a JSON value, got {kind}")
 
@@ -218,25 +221,19 @@ def digits(value: object, path: str) -> str:
     raise JSONError(f"{path}: expected a finite number, got {got}")
 
 
-def plain(value: object, name: str) -> object:
-    """Copy a caller's value as plain JSON values, which the caller cannot change."""
+def frozen(value: object, name: str) -> tuple[JSON, str]:
+    """A caller's value as the JSON that is sent, which the caller cannot change, and as its text.
+
+    An object that has a name twice is refused, because services differ in what they read.
+    """
+    text = dumps(value, name)
     try:
-        return _plain(value, _DEEPEST_ARGUMENT)
+        copy = cast(JSON, _decoder(unique=True).decode(text))
+        if is_deeper(copy, _DEEPEST_ARGUMENT):
+            raise RecursionError
+        return copy, text
     except RecursionError:
-        raise JSONError(f"{name}: nested too deeply, or contains itself") from None
-
-
-def _plain(value: object, levels: int) -> object:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if levels == 0:
-        raise RecursionError
-    if is_array(value):
-        return [_plain(element, levels - 1) for element in value]
-    if is_object(value):
-        return {key: _plain(inner, levels - 1) for key, inner in value.items()}
-    if (number := as_number(value)) is not None:
-        return number
-    if (held := unboxed(value)) is value:
-        held = fields_of(value)
-    return value if held is None else _plain(held, levels)
+        problem = "nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    raise JSONError(f"{name}: {problem}")

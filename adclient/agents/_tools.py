@@ -25,7 +25,6 @@ from adclient.ledger.sql import SQLLedger
 from adclient.models import Draft
 from adclient.policy import Policy
 from adclient.policy.guard import guard_of
-from adclient.policy.rules import arguments_of
 
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
@@ -205,7 +204,7 @@ def _prepared(
         method: Callable[..., Any] = attrgetter(operation.full_name)(client)
         _KEPT.pop(client, None)
         # Before the call, as an error behind it would lose the draft.
-        sent = arguments_of(validated(operation, arguments))
+        sent = validated(operation, arguments).arguments
 
         def show(draft: Draft) -> Object:
             excess = guard.excess_of(operation.full_name, sent, draft.diff)

@@ -76,7 +76,7 @@ class PlannedChange(ToJSON):
             {'call': 'delta.remove_auto_search_themes', 'account_id': 'account_d118'}
         """
         table: dict[str, object] = {"call": self.call.operation.full_name}
-        table |= copied_fields(cast("Mapping[str, JSON]", self.call.arguments))
+        table |= copied_fields(self.call.arguments)
         if self.why is not None:
             table["why"] = self.why
         if self.expect is not MISSING:
@@ -109,7 +109,7 @@ def overlaps(changes: Iterable[tuple[str, PlannedChange]]) -> Iterator[str]:
 
 def _values_in(call: Call, change: str) -> Iterator[tuple[tuple[_Path, _Path], str]]:
     """The values that a change sets: what has each, the names around it, and both in words."""
-    operation, arguments = call.operation, cast("Mapping[str, JSON]", call.arguments)
+    operation, arguments = call.operation, call.arguments
     if operation.name.startswith("create_"):
         return  # its id is that of what is created, or of what that belongs to
     # Without an id, it cannot be known that two changes are of different entities.

@@ -85,7 +85,7 @@ def _amounts(
 
     Without a draft, those before are the ones that the plan expects. One that is not known is None.
     """
-    call, values = change.call, rules.arguments_of(change.call)
+    call, values = change.call, change.call.arguments
     money = rules.for_account(policy, call.account_id).money or {}
     if diff is None:
         alone, *more = values_set(values) or [""]

@@ -27,7 +27,7 @@ from adclient.models import Diff, Draft
 from adclient.plan.change import PlannedChange
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
-from adclient.policy import Policy, rules
+from adclient.policy import Policy
 from adclient.policy.guard import AlreadyReserved, Guard, PlannedCall, guard_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
         return report, is_last or error.outcome_unknown
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
-    over_limit = guard.excess_of(operation, rules.arguments_of(change.call), draft.diff)
+    over_limit = guard.excess_of(operation, change.call.arguments, draft.diff)
     return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), False
 
 
@@ -207,7 +207,7 @@ def report_on(
         operation=call.operation.full_name,
         account_id=call.account_id,
         target_id=call.target_id,
-        arguments=rules.arguments_of(call),
+        arguments=call.arguments,
         why=change.why,
         verdict=verdict,
         reason=reason,

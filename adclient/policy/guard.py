@@ -63,7 +63,6 @@ class Guard:
 
         Raises:
             PolicyRefused: The policy does not allow the call, and no ledger has to record that.
-            InvalidRequest: The arguments can be read in two ways.
         """
         refusal, name = rules.refusal_of(self.policy, call), call.operation.full_name
         if self.ledger is None or not call.operation.is_write:
@@ -77,7 +76,7 @@ class Guard:
             state="refused" if refusal else "under way",
             operation=name,
             account_id=call.account_id,
-            arguments=rules.arguments_of(call),
+            arguments=call.arguments,
             change=planned.change if planned else None,
             actor=actor,
             why=planned.why if planned else None,

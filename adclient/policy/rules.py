@@ -15,7 +15,6 @@ from adclient._display.diffs import exact
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
-from adclient.errors import InvalidRequest
 from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
@@ -34,24 +33,6 @@ _NUMBER = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?")
 _EXACT = decimal.Context(
     prec=200, traps=[decimal.Inexact, decimal.Overflow, decimal.InvalidOperation]
 )
-
-
-def arguments_of(call: Call) -> dict[str, JSON]:
-    """The arguments of a call as the JSON that is sent.
-
-    Raises:
-        InvalidRequest: An object has a name twice, so that services differ in what they read.
-    """
-    arguments: dict[str, JSON] = {}
-    for name, text in call.encoded.items():
-        try:
-            arguments[name] = jsontext.loads(text.encode(), unique=True)
-        except jsontext.JSONError as error:
-            operation = call.operation.full_name
-            problem = f"{name} cannot be checked or recorded: {error}; nothing was sent"
-            text = f"{operation}: {problem}"
-            raise InvalidRequest(text, operation=operation, argument=name) from None
-    return arguments
 
 
 def refusal_of(policy: Policy, call: Call) -> Refusal | None:
@@ -98,8 +79,8 @@ def _refusals(policy: Policy, call: Call) -> Iterator[Refusal]:
         yield Refusal("operations", f"{name} is not one of the policy's operations")
     is_limited = is_write and not (policy.fields is None and policy.money is None)
     if is_limited or policy.accounts is not None:
-        arguments = arguments_of(call) | ({} if is_write else {"cursor": _of_cursor(call.cursor)})
-        yield from _refusals_of_keys(policy, arguments, is_limited=is_limited)
+        cursor = {} if is_write else {"cursor": _of_cursor(call.cursor)}
+        yield from _refusals_of_keys(policy, {**call.arguments, **cursor}, is_limited=is_limited)
 
 
 def _refusals_of_keys(
