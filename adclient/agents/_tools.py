@@ -19,12 +19,11 @@ from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient._values.text import short
 from adclient.agents import _results as results
 from adclient.errors import AdClientError, InvalidRequest
-from adclient.extend import OPERATIONS, Operation, parts_of, validated
+from adclient.extend import OPERATIONS, Operation, parts_of, run, validated
 from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
-from adclient.models import Draft
 from adclient.policy import Policy
-from adclient.policy.guard import guard_of
+from adclient.policy.guard import RecordedCall, guard_of
 
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
@@ -201,16 +200,9 @@ def _prepared(
             value = arguments[each.name]
             arguments[each.name] = [*map(_as_text, value)] if is_array(value) else _as_text(value)
     if operation.is_write:
-        method: Callable[..., Any] = attrgetter(operation.full_name)(client)
         _KEPT.pop(client, None)
-        # Before the call, as an error behind it would lose the draft.
-        sent = validated(operation, arguments).arguments
-
-        def show(draft: Draft) -> Object:
-            excess = guard.excess_of(operation.full_name, sent, draft.diff)
-            return results.of_draft(draft, excess)
-
-        return partial(method, **arguments), show
+        write = RecordedCall.of(validated(operation, arguments))
+        return partial(run, client, write), lambda draft: results.of_draft(draft, write.over_limit)
     return _prepared_read(client, operation, arguments)
 
 

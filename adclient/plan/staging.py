@@ -28,7 +28,7 @@ from adclient.plan.change import PlannedChange
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
 from adclient.policy import Policy
-from adclient.policy.guard import AlreadyReserved, Guard, PlannedCall, guard_of
+from adclient.policy.guard import AlreadyReserved, Guard, RecordedCall, guard_of
 
 if TYPE_CHECKING:
     from adclient.plan.plan import Plan
@@ -106,7 +106,7 @@ def _damage_of(ledger: SQLLedger | None) -> str | None:
 def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, bool]:
     """Stage one change unless the ledger has it; also return whether the plan must stop."""
     why = short(one_line(change.why or ""), LINE) or None
-    call = PlannedCall(**attrs.asdict(change.call, recurse=False), change=change.key, why=why)
+    call = RecordedCall.of(change.call, change.key, why)
     operation = call.operation.full_name
     try:
         draft = cast(Draft, run(client, call))
@@ -126,8 +126,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
         return report, is_last or error.outcome_unknown
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
-    over_limit = guard.excess_of(operation, change.call.arguments, draft.diff)
-    return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), False
+    return _judged(change, "staged", None, draft.draft_id, draft.diff, call.over_limit), False
 
 
 def _interrupted_reports(

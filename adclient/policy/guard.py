@@ -1,10 +1,9 @@
 """The policy and the ledger of a client: they admit each call, and record how each write ends."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 import attrs
@@ -16,7 +15,7 @@ from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.extend import Call, parts_of, warn
 from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
-from adclient.models import JSON, Diff, Draft, Result
+from adclient.models import Diff, Draft, Result
 from adclient.options import check_methods, check_type
 from adclient.policy import Policy, PolicyWarning, rules
 
@@ -35,11 +34,25 @@ class AlreadyReserved(Exception):
 
 
 @attrs.frozen(eq=False, repr=False)
-class PlannedCall(Call):
-    """The call of a change in a plan, and why it is made."""
+class RecordedCall(Call):
+    """A call whose caller reads how it was recorded; that of a change in a plan says why.
+
+    `ended` has its entry once it has ended, if its client has a ledger.
+    """
 
     change: str | None = None
     why: str | None = None
+    ended: list[Entry] = attrs.field(factory=list[Entry])
+
+    @classmethod
+    def of(cls, call: Call, change: str | None = None, why: str | None = None) -> Self:
+        """The call with what a ledger records besides."""
+        return cls(**attrs.asdict(call, recurse=False), change=change, why=why)
+
+    @property
+    def over_limit(self) -> str | None:
+        """The limit of the policy that its draft exceeds, in words."""
+        return self.ended[0].over_limit if self.ended else None
 
 
 @attrs.frozen(eq=False)
@@ -70,60 +83,30 @@ class Guard:
                 raise _refused(name, *refusal)
             return None
         rule, reason = refusal or (None, None)
-        planned = call if isinstance(call, PlannedCall) else None
+        recorded = call if isinstance(call, RecordedCall) else RecordedCall.of(call)
         entry = Entry(
             entry_id=uuid4().hex,
             state="refused" if refusal else "under way",
             operation=name,
             account_id=call.account_id,
             arguments=call.arguments,
-            change=planned.change if planned else None,
+            change=recorded.change,
             actor=actor,
-            why=planned.why if planned else None,
+            why=recorded.why,
             rule=rule,
             reason=reason,
         )
-        return LedgerRecord(self, self.ledger, entry)
-
-    def excess_of(self, operation: str, arguments: Mapping[str, JSON], diff: Diff) -> str | None:
-        """The excess of a draft over a limit of the policy, in words; never raises."""
-        try:
-            return rules.excess_of(self.policy, operation, arguments, diff)
-        except Exception as error:  # nothing that a service sends may lose the draft
-            return f"change_at_most could not be checked: {one_line(repr(error))}"
-
-    def ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
-        """The entry of a write that has ended."""
-        if isinstance(result, Draft):
-            return attrs.evolve(
-                entry,
-                state="staged",
-                draft_id=result.draft_id,
-                diff=result.diff,
-                over_limit=self.excess_of(entry.operation, entry.arguments, result.diff),
-            )
-        # Other errors, such as a cancellation, show nothing about the draft. Their text may contain
-        # secrets, such as that of an error of the caller's token function.
-        is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
-        over_limit = None
-        if isinstance(result, AdClientError):
-            is_unknown, draft_id = result.outcome_unknown, result.draft_id
-            reason = one_line(f"{reason}: {result}")
-            if is_unknown and draft_id is not None:
-                over_limit = self.excess_of(entry.operation, entry.arguments, _UNREADABLE)
-        state: State = "unknown" if is_unknown else "not staged"
-        return attrs.evolve(
-            entry, state=state, draft_id=draft_id, reason=reason, over_limit=over_limit
-        )
+        return LedgerRecord(self.policy, self.ledger, entry, recorded.ended)
 
 
 @attrs.frozen(eq=False)
 class LedgerRecord:
     """One write in a ledger: an `adclient.extend.Record`."""
 
-    guard: Guard
+    policy: Policy
     ledger: Ledger
     entry: Entry
+    ended: list[Entry]
 
     def reserve(self, seconds: float) -> None:
         """Record the write before it is sent. Our ledgers wait at most so many seconds.
@@ -136,7 +119,7 @@ class LedgerRecord:
         deadline = datetime.now(UTC) + timedelta(seconds=seconds + LONGEST_END)
         token = DEADLINE.set(monotonic() + seconds)
         try:
-            check = partial(rules.refusal_of_usage, self.guard.policy, self.entry)
+            check = partial(rules.refusal_of_usage, self.policy, self.entry)
             recorded = self.ledger.reserve(attrs.evolve(self.entry, deadline=deadline), check)
         finally:
             DEADLINE.reset(token)
@@ -147,7 +130,8 @@ class LedgerRecord:
 
     def end(self, result: Result | BaseException, attempts: int) -> None:
         """Record how the write ended, without an error: the caller must receive the draft."""
-        ended = self.guard.ended(self.entry, result, attempts)
+        ended = self._after(result, attempts)
+        self.ended.append(ended)
         # Even if it had to wait until it could begin: a late record is better than none.
         token = DEADLINE.set(monotonic() + LONGEST_END - REPORTING)
         try:
@@ -167,6 +151,36 @@ class LedgerRecord:
                 f"dashboard: {ended.over_limit}",
                 PolicyWarning,
             )
+
+    def _after(self, result: Result | BaseException, attempts: int) -> Entry:
+        """The entry of the write once it has ended."""
+        entry = self.entry
+        if isinstance(result, Draft):
+            return attrs.evolve(
+                entry,
+                state="staged",
+                draft_id=result.draft_id,
+                diff=result.diff,
+                over_limit=self._excess(result.diff),
+            )
+        # Other errors, such as a cancellation, show nothing about the draft. Their text may contain
+        # secrets, such as that of an error of the caller's token function.
+        is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
+        if isinstance(result, AdClientError):
+            is_unknown, draft_id = result.outcome_unknown, result.draft_id
+            reason = one_line(f"{reason}: {result}")
+        state: State = "unknown" if is_unknown else "not staged"
+        over_limit = self._excess(_UNREADABLE) if is_unknown and draft_id is not None else None
+        return attrs.evolve(
+            entry, state=state, draft_id=draft_id, reason=reason, over_limit=over_limit
+        )
+
+    def _excess(self, diff: Diff) -> str | None:
+        """The excess of the draft over a limit of the policy, in words; never raises."""
+        try:
+            return rules.excess_of(self.policy, self.entry, diff)
+        except Exception as error:  # nothing that a service sends may lose the draft
+            return f"change_at_most could not be checked: {one_line(repr(error))}"
 
 
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:

@@ -163,15 +163,13 @@ def _refusals_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Iterator[R
         yield Refusal("no_repeat_within", f"{apart}: {short(earlier, NOTE)}")
 
 
-def excess_of(
-    policy: Policy, operation: str, arguments: Mapping[str, JSON], diff: Diff
-) -> str | None:
+def excess_of(policy: Policy, entry: Entry, diff: Diff) -> str | None:
     """The excess of a draft over `change_at_most`, or why that cannot be judged, in words."""
-    policy = for_account(policy, str(arguments["account_id"]))
+    policy = for_account(policy, entry.account_id)
     limit, money = policy.change_at_most, policy.money
     if limit is None or money is None:
         return None
-    asked = by_key(keys_set(arguments), money)
+    asked = by_key(keys_set(entry.arguments), money)
     sides = [shown(diff.field, side, money) for side in (diff.before, diff.after)]
     before, after = (by_key(side, money) for side in sides)
     # Amounts in a list belong together by their place, if it holds the same elements as before.
@@ -182,7 +180,7 @@ def excess_of(
             continue
         old, new, sent = ([*map(amount_of, each[key])] for each in (before, after, asked))
         are_kept = {*(Counter(old) - Counter(new))} <= {None}
-        if operation in _CREATIONS and are_kept and (new or diff.before is None):
+        if entry.operation in _CREATIONS and are_kept and (new or diff.before is None):
             continue
         rounded = {*sent} - {*new}
         can_pair = len(old) == len(new) == 1 or (one == other and not rounded)

@@ -305,7 +305,8 @@ TWENTY = Policy(money={"daily_budget": 1000, "bid": 10, "bids.max": 9}, change_a
 
 def excess(before, after, field="daily_budget", policy=TWENTY, name=BUDGET, **arguments):
     diff = Diff(field=field, before=before, after=after)
-    found = rules.excess_of(policy, name, {"account_id": "a", **arguments}, diff)
+    entry = Entry(entry_id="1", operation=name, account_id="a", arguments=arguments)
+    found = rules.excess_of(policy, entry, diff)
     assert found is None or "change_at_most allows" in found
     assert found is None or len(found) < 300
     return found
