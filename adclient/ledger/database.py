@@ -82,9 +82,9 @@ class LedgerDatabase(ABC):
         with self._transaction("read") as ledger:
             return ledger.last()[1]
 
-    @abstractmethod
-    def _damage(self, ledger: Transaction) -> str | None:
+    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002
         """The damage that a check of the database itself finds, in words; None if none."""
+        return None
 
     def verify(self, *, head: str | None = None) -> str:
         """Check that no row was changed or removed, nor added between others.

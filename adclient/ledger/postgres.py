@@ -10,7 +10,7 @@ from adclient._display.signatures import public_in
 from adclient._values.redact import Redactor, one_line
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left
-from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
+from adclient.ledger.rows import SCHEMA, DatabaseConnection
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
@@ -132,9 +132,6 @@ class PostgresLedger(SQLLedger):
         elif mode != "read" and comment != _FORMAT:
             connection.execute(_SET_FORMAT)
         return now.replace(tzinfo=UTC) if self._now is machine_time else None
-
-    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002 (SQLite has one)
-        return None
 
     def _reason(self, error: Exception) -> str | None:
         import psycopg

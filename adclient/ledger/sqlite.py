@@ -4,8 +4,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -53,20 +52,16 @@ _FIND = """
 SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version
 FROM pragma_application_id, pragma_user_version
 """
+_KNOWS_EFFECTIVE_IDS = os.access in os.supports_effective_ids
 SMALLEST_PAGE = 512  # bytes
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
     sqlite3.SQLITE_BUSY: LOCKED,
-    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_READONLY: "it is read-only; this user can read a copy of it",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CANTOPEN: "this user cannot open it, or cannot write to its directory",
 }
-_CLOCK_TICK = 20_000_000  # nanoseconds; two writes within one give a file the same time
-_WAL_UNREADABLE = (
-    "its -wal file has rows that this user cannot read; `adclient ledger verify` of a user who can "
-    "write to it moves them into the file"
-)
 _in_use: list[int] = []  # the id of its process for each open connection
 
 
@@ -125,19 +120,6 @@ class SQLiteLedger(SQLLedger):
     def _exists(self) -> bool:
         return self._path.exists() and self._path.stat().st_size > 0
 
-    @contextmanager
-    def _transaction(self, mode: Mode) -> Generator[Transaction]:
-        # SQLite also writes to read, such as to create a -wal file.
-        needed = (self._path, *([] if self._wal.exists() else [self._path.parent]))
-        if mode != "read" or not self._path.exists() or all(map(_can_write, needed)):
-            with super()._transaction(mode) as transaction:
-                yield transaction
-        else:
-            with self._errors_explained(), closing(Connection(":memory:")) as copy:
-                self._copy_into(copy)
-                self._begin(copy, mode)
-                yield Transaction(copy, self._now())
-
     def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
         # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
         if {*_in_use} - {os.getpid()}:
@@ -158,7 +140,8 @@ class SQLiteLedger(SQLLedger):
             if not self._path.parent.is_dir():
                 raise self._error("its directory does not exist")
         if self._path.exists():
-            if not _can_write(self._path):
+            # SQLite also writes to read.
+            if not os.access(self._path, os.W_OK, effective_ids=_KNOWS_EFFECTIVE_IDS):
                 raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
             # SQLite takes a file shorter than a page for an empty one, and overwrites it.
             if 0 < self._path.stat().st_size < SMALLEST_PAGE:
@@ -180,31 +163,6 @@ class SQLiteLedger(SQLLedger):
             with NamedTemporaryFile(dir=self._path.parent) as private:
                 Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
         return Connection(f"{uri}?mode=rw")  # which creates no file: reading must not
-
-    def _copy_into(self, copy: sqlite3.Connection) -> None:
-        """Copy the file, for a user who can only read it."""
-        deadline = monotonic() + seconds_left()
-        while True:
-            changed_at, has_wal = self._path.stat().st_mtime_ns, self._wal.exists()
-            is_old = abs(time.time_ns() - changed_at) > _CLOCK_TICK
-            # Files beside it that belong to this user would keep others from writing.
-            how = "readonly_shm=1" if has_wal else "immutable=1"
-            reason: str | None = LOCKED
-            try:
-                with closing(Connection(f"{self._path.as_uri()}?mode=ro&{how}")) as file:
-                    file.execute(_FIND).fetchone()  # `backup` would wait for a lock without end
-                    file.backup(copy)
-                is_unchanged = changed_at == self._path.stat().st_mtime_ns and is_old
-                if has_wal or (is_unchanged and not self._wal.exists()):
-                    return
-            except sqlite3.DatabaseError as error:  # perhaps somebody wrote at the same time
-                is_closed = _code(error) == sqlite3.SQLITE_CANTOPEN
-                reason = _WAL_UNREADABLE if has_wal and is_closed else self._reason(error)
-                if is_closed and not has_wal:
-                    raise
-            if monotonic() > deadline:
-                raise self._error(str(reason))
-            time.sleep(0.001)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
@@ -262,10 +220,6 @@ class SQLiteLedger(SQLLedger):
 def _code(error: sqlite3.Error) -> int:
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF  # the primary code of an extended one
-
-
-def _can_write(path: Path) -> bool:
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 class Connection(sqlite3.Connection):
