@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast, get_type_hints
 
 import attrs
 
@@ -17,49 +17,12 @@ from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
 _DEEPEST = 200  # levels, which any reader can decode
-_LONGEST_REFUSED = 32_768  # characters of an entry: a call that a model may repeat needs no more
+_LONGEST_REFUSED = 8_192  # characters of an entry: a model may repeat a call
 _MAY_BE_DRAFT = "state NOT IN ('refused', 'not staged')"
 _DRAFTS = f"account_id = ? AND {_MAY_BE_DRAFT}"
 
-# Both databases read these statements.
-SCHEMA = (
-    """
-    CREATE TABLE IF NOT EXISTS adclient_ledger (
-        number BIGINT PRIMARY KEY,
-        event TEXT NOT NULL,
-        recorded_at TEXT NOT NULL,
-        entry_id TEXT NOT NULL,
-        account_id TEXT NOT NULL,
-        change TEXT,
-        state TEXT NOT NULL,
-        at TEXT NOT NULL,
-        day TEXT NOT NULL,
-        drafts_of_day BIGINT NOT NULL,
-        blocks INTEGER NOT NULL,
-        entry TEXT NOT NULL,
-        hash TEXT NOT NULL
-    )
-    """,
-    "CREATE INDEX IF NOT EXISTS adclient_ledger_entry ON adclient_ledger (entry_id, number)",
-    "CREATE INDEX IF NOT EXISTS adclient_ledger_day ON adclient_ledger (day, number)",
-    """
-    CREATE INDEX IF NOT EXISTS adclient_ledger_change ON adclient_ledger (change)
-    WHERE change IS NOT NULL
-    """,
-    """
-    CREATE INDEX IF NOT EXISTS adclient_ledger_blocks ON adclient_ledger (account_id)
-    WHERE blocks = 1
-    """,
-    # A ledger that is older than this index is searched by its days.
-    "CREATE INDEX IF NOT EXISTS adclient_ledger_account ON adclient_ledger (account_id, day) "
-    f"WHERE {_MAY_BE_DRAFT}",
-)
-# A further refusal has the arguments in the first row of its entry.
 _ENTRIES = """
-SELECT entry, CASE event WHEN 'repeated' THEN (
-    SELECT entry FROM adclient_ledger AS first
-    WHERE first.entry_id = this.entry_id ORDER BY number LIMIT 1
-) END FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
+SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
     SELECT 1 FROM adclient_ledger AS later
     WHERE later.entry_id = this.entry_id AND later.number > this.number
 ) ORDER BY at DESC, number DESC LIMIT {}
@@ -97,6 +60,27 @@ class Row(NamedTuple):
         return hashlib.sha256(json.dumps([last_hash, *self], default=repr).encode()).hexdigest()
 
 
+_COLUMNS = {int: "BIGINT NOT NULL", str: "TEXT NOT NULL"}
+# Both databases read these statements.
+SCHEMA = (
+    f"""
+    CREATE TABLE IF NOT EXISTS adclient_ledger (
+        {", ".join(f"{n} {_COLUMNS.get(kind, 'TEXT')}" for n, kind in get_type_hints(Row).items())},
+        hash TEXT NOT NULL, PRIMARY KEY (number)
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_entry ON adclient_ledger (entry_id, number)",
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_day ON adclient_ledger (day, number)",
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_change ON adclient_ledger (change) "
+    "WHERE change IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_blocks ON adclient_ledger (account_id) "
+    "WHERE blocks = 1",
+    # A ledger that is older than this index is searched by its days.
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_account ON adclient_ledger (account_id, day) "
+    f"WHERE {_MAY_BE_DRAFT}",
+)
+
+
 class DatabaseConnection(Protocol):
     """A connection in autocommit mode; its statements have a `?` for each value."""
 
@@ -126,7 +110,7 @@ class Transaction:
         """The last entries whose last row meets a condition, in the order of their admission."""
         sql = _ENTRIES.format(where, _ALL if limit is None else min(limit, _ALL))
         rows = self.connection.execute(sql, values).fetchall()
-        return [_entry_from(text, self.now, first) for text, first in reversed(rows)]
+        return [_entry_from(text, self.now) for [text] in reversed(rows)]
 
     def usage(self, entry: Entry) -> Usage:
         """The usage that a write is checked against."""
@@ -158,7 +142,7 @@ class Transaction:
             yield Row(*values), row_hash
 
     def append_refused(self, entry: Entry) -> Entry:
-        """Record a refused write; the same one again is only counted, without its arguments.
+        """Record a refused write; the same one again is only counted.
 
         Its id is a digest of what makes it the same, by which it is found.
         """
@@ -171,8 +155,7 @@ class Transaction:
             entry = attrs.evolve(entry, arguments={}, reason=reason)
         for earlier in self.entries("entry_id = ?", entry_id):
             entry = attrs.evolve(entry, refusals=_whole(earlier.refusals) + 1)
-            self.append("repeated", attrs.evolve(entry, arguments={}), earlier)
-            return entry
+            return self.append("repeated", entry, earlier)
         return self.append("reserved", entry)
 
     def last(self) -> tuple[Any, str]:
@@ -268,12 +251,10 @@ def _text_of(entry: Entry) -> str:
         return _text_of(attrs.evolve(entry, diff=None))
 
 
-def _entry_from(text: str, now: datetime, first: str | None = None) -> Entry:
-    """The entry in a row as it is now, with the arguments of its first row if that is given."""
+def _entry_from(text: str, now: datetime) -> Entry:
+    """The entry in a row as it is now."""
     try:
         fields = cast("dict[str, Any]", jsontext.loads(text.encode()))
-        if first is not None:
-            fields["arguments"] = _entry_from(first, now).arguments
         fields["at"] = datetime.fromisoformat(fields["at"])
         if "deadline" in fields:
             fields["deadline"] = datetime.fromisoformat(fields["deadline"])
