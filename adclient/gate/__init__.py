@@ -1,11 +1,12 @@
 """A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
 
 from collections.abc import Callable
+from functools import partial
 
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.extend import Call, Failure, Turn, warn
-from adclient.gate.database import State
+from adclient.gate.database import Decision, State
 from adclient.ledger.entry import LedgerWarning
 from adclient.ledger.postgres import PostgresLedger
 from adclient.ledger.rows import key as key_of_row
@@ -103,13 +104,13 @@ class SharedGate:
             seconds: How many seconds the call has left.
 
         Returns:
-            None if there is none, the seconds until it is over, or the failure of a call that has
-                no time to wait.
+            None if there is none, the seconds until it is over, or a failure if that cannot be told
+                in time.
 
         Raises:
             LedgerError: The database cannot be used.
         """
-        return self._decided(call, key, seconds, None)
+        return self._asked(call, key, seconds)
 
     def pause(self, call: Call, key: str, seconds: float) -> None:
         """Record a pause; it may block, and never raises.
@@ -121,10 +122,10 @@ class SharedGate:
         """
         seconds = min(seconds, LONGEST_PAUSE)
 
-        def decide(state: State) -> State | None:
-            is_longer = seconds > state.pause_left
-            end = state.now + seconds
-            return state._replace(paused_at=state.now, paused_until=end) if is_longer else None
+        def decide(state: State) -> Decision:
+            if seconds <= state.pause_left:
+                return None, None
+            return None, state._replace(paused_at=state.now, paused_until=state.now + seconds)
 
         try:
             self._database.use(self._row(key), decide, monotonic() + LONGEST_RECORD)
@@ -135,38 +136,28 @@ class SharedGate:
 
     @property
     def __reserve__(self) -> Callable[..., Failure | float | None] | None:
-        """What reserves a turn, if the gate limits requests per second."""
-        return None if self._per_second is None else self._reserve
+        """What reserves a `Turn`, if the gate limits requests per second."""
+        per_second = self._per_second
+        return None if per_second is None else partial(self._asked, per_second=per_second)
 
-    def _reserve(self, call: Call, key: str, seconds: float) -> Failure | float | None:
-        """Reserve a `Turn`, unless there is a pause or it would be too late."""
-        return self._decided(call, key, seconds, self._per_second)
-
-    def _decided(
-        self, call: Call, key: str, seconds: float, per_second: float | None
+    def _asked(
+        self, call: Call, key: str, seconds: float, per_second: float | None = None
     ) -> Failure | float | None:
         end = monotonic() + seconds
-        decision: Failure | float | None = None
 
-        def decide(state: State) -> State | None:
-            nonlocal decision
-            decision = None
-            if (left := state.pause_left) > 0:
-                reason = f"the service asked for a pause, of which {left:.3g} s are left"
-                decision = _wait(left, end, reason)
-                return None
+        def decide(state: State) -> Decision:
+            if state.pause_left > 0:
+                return state.pause_left, None
             if per_second is None:
-                return None
+                return None, None
             turn_at = state.next_turn(per_second)
             turn = Turn(turn_at - Turn.LASTS - state.now)
-            reason = f"{per_second:g} requests per second: {turn:.3g} s to wait"
-            decision = turn if turn <= 0 else _wait(turn, end, reason)
-            if isinstance(decision, Failure):
-                return None
-            return state._replace(reserved_at=state.now, turn_at=turn_at)
+            if turn > 0 and turn >= end - monotonic():  # nobody would use it
+                return float(turn), None
+            return turn, state._replace(reserved_at=state.now, turn_at=turn_at)
 
         try:
-            self._database.use(self._row(key), decide, end, is_read=per_second is None)
+            return self._database.use(self._row(key), decide, end, is_read=per_second is None)
         except LedgerError as error:
             if monotonic() < end:
                 name = call.operation.full_name
@@ -176,13 +167,6 @@ class SharedGate:
             # Without the path: the reason of an error is cut where it is long.
             reason = f"the shared gate cannot be asked in time: {error}"
             return Failure(reason=reason, sent=False, timed_out=True)
-        return decision
 
     def _row(self, name: str) -> str:
         return key_of_row(f"{self._name}\n{name}")
-
-
-def _wait(seconds: float, end: float, reason: str) -> Failure | float:
-    """Seconds to wait, or a failure if that takes longer than the call has."""
-    failure = Failure(reason=reason, sent=False, timed_out=True, retry_after=seconds)
-    return seconds if seconds < end - monotonic() else failure

@@ -9,7 +9,7 @@ from adclient._tasks.clock import monotonic
 from adclient.errors import LedgerError
 from adclient.extend import Turn
 from adclient.ledger.database import BUSY_SECONDS, LOCKED
-from adclient.ledger.entry import DEADLINE
+from adclient.ledger.entry import waiting_until
 
 BURST = Turn.LASTS  # seconds: what the rate allows in this time may be sent at once
 _RETRY = 0.0005  # seconds; a transaction takes less
@@ -55,7 +55,9 @@ class State(NamedTuple):
         return earliest if is_first else max(earliest, self.turn_at + 1 / per_second)
 
 
-Decide = Callable[[State], State | None]
+Decision = tuple[float | None, State | None]
+"""What is answered, and the state to keep if it is another one."""
+Decide = Callable[[State], Decision]
 
 
 class GateDatabase(ABC):
@@ -68,23 +70,22 @@ class GateDatabase(ABC):
     def __str__(self) -> str:
         return self._shown
 
-    def use(self, key: str, decide: Decide, end: float, *, is_read: bool = False) -> None:
-        """Keep what `decide` makes of the state of a key, in one transaction; it may be repeated.
+    def use(self, key: str, decide: Decide, end: float, *, is_read: bool = False) -> float | None:
+        """Answer and keep what `decide` makes of the state of a key, in one transaction.
 
-        `end` is when the time for that is over, by the monotonic clock.
+        It may be repeated. `end` is when the time for that is over, by the monotonic clock.
 
         Raises:
             LedgerError: The database cannot be used.
         """
-        token = DEADLINE.set(end)
         last, may_repeat = min(end, monotonic() + BUSY_SECONDS), True
-        try:
+        with waiting_until(end):
             while True:
                 try:
                     return self._use(key, decide, is_read)
                 except Exception as error:
-                    is_ours = isinstance(error, LedgerError)
-                    reason = str(error) if is_ours else self._reason_of(error)
+                    is_explained = isinstance(error, LedgerError)
+                    reason = str(error) if is_explained else self._reason_of(error)
                     if reason is None:
                         raise
                     if monotonic() >= last or not (may_repeat or reason == LOCKED):
@@ -92,9 +93,7 @@ class GateDatabase(ABC):
                     # The file may have been deleted meanwhile, or the connection closed.
                     may_repeat = may_repeat and reason == LOCKED
                 time.sleep(_RETRY)
-        finally:
-            DEADLINE.reset(token)
 
     @abstractmethod
-    def _use(self, key: str, decide: Decide, is_read: bool) -> None:
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
         """Try once."""

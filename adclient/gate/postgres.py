@@ -39,7 +39,7 @@ class PostgresGate(GateDatabase):
         self._connections: IdleConnections[TimedConnection] = IdleConnections(is_kept=True)
         self._lock, self._pid = threading.Lock(), os.getpid()
 
-    def _use(self, key: str, decide: Decide, is_read: bool) -> None:
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
         if self._pid != os.getpid():  # another thread of the parent may hold its lock
             self._lock, self._pid = threading.Lock(), os.getpid()
         if not self._lock.acquire(timeout=seconds_left()):
@@ -48,11 +48,12 @@ class PostgresGate(GateDatabase):
             connection = self._connections.take() or self._open()
             with self._connections.using(connection):
                 first = (_BEGIN, READ, "COMMIT") if is_read else (_BEGIN, _LOCK, READ)
-                state = decide(State(*_execute(connection, *first, key=key)))
+                answer, state = decide(State(*_execute(connection, *first, key=key)))
                 if state is not None:
                     _execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
                 elif not is_read:
                     _execute(connection, "COMMIT")
+                return answer
         finally:
             self._lock.release()
 

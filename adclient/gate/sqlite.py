@@ -45,16 +45,17 @@ class SQLiteGate(GateDatabase):
         # Windows deletes no file that is open.
         self._connections = IdleConnections[Connection](is_kept=os.name != "nt")
 
-    def _use(self, key: str, decide: Decide, is_read: bool) -> None:
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
         with _IN_USE, self._connections.using(connection := self._kept() or self._open()):
             if not is_read:
                 connection.execute("BEGIN IMMEDIATE")
             values = {"key": key, "now": self._now().timestamp()}
-            state = decide(State(*connection.execute(READ, values).fetchone()))
+            answer, state = decide(State(*connection.execute(READ, values).fetchone()))
             if state is not None:
                 connection.execute(WRITE, {"key": key, **state._asdict()})
             if not is_read:
                 connection.execute("COMMIT")
+            return answer
 
     def _kept(self) -> Connection | None:
         """The connection of the last use, if it still leads to the file."""

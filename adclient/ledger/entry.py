@@ -1,7 +1,8 @@
 """One write in a ledger, and the interface of ledgers."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol
@@ -21,6 +22,16 @@ State = Literal["under way", "staged", "not staged", "refused", "unknown"]
 # Until when a ledger may wait for others, on the clock of all deadlines. A context variable,
 # because a ledger of the user may wrap the one that waits.
 DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=math.inf)
+
+
+@contextmanager
+def waiting_until(end: float) -> Generator[None]:
+    """Set the deadline in this block."""
+    token = DEADLINE.set(end)
+    try:
+        yield
+    finally:
+        DEADLINE.reset(token)
 
 
 @public_in("adclient.ledger")

@@ -14,7 +14,7 @@ from adclient._values.redact import one_line
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.extend import Call, parts_of, warn
-from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
+from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State, waiting_until
 from adclient.models import Diff, Draft, Result
 from adclient.options import check_methods, check_type
 from adclient.policy import Policy, PolicyWarning, rules
@@ -117,12 +117,9 @@ class LedgerRecord:
             AlreadyReserved: The change of the plan was made before.
         """
         deadline = datetime.now(UTC) + timedelta(seconds=seconds + LONGEST_END)
-        token = DEADLINE.set(monotonic() + seconds)
-        try:
-            check = partial(rules.refusal_of_usage, self.policy, self.entry)
+        check = partial(rules.refusal_of_usage, self.policy, self.entry)
+        with waiting_until(monotonic() + seconds):
             recorded = self.ledger.reserve(attrs.evolve(self.entry, deadline=deadline), check)
-        finally:
-            DEADLINE.reset(token)
         if recorded.state == "refused":  # with the id of its first refusal
             raise _refused(recorded.operation, recorded.rule, recorded.reason)
         if recorded.entry_id != self.entry.entry_id:
@@ -133,9 +130,9 @@ class LedgerRecord:
         ended = self._after(result, attempts)
         self.ended.append(ended)
         # Even if it had to wait until it could begin: a late record is better than none.
-        token = DEADLINE.set(monotonic() + LONGEST_END - REPORTING)
         try:
-            self.ledger.end(ended)
+            with waiting_until(monotonic() + LONGEST_END - REPORTING):
+                self.ledger.end(ended)
         except Exception as error:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
             warn(
@@ -143,8 +140,6 @@ class LedgerRecord:
                 f"{ended.entry_id} becomes unknown: {error}",
                 LedgerWarning,
             )
-        finally:
-            DEADLINE.reset(token)
         if ended.over_limit is not None:
             warn(
                 f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "

@@ -40,7 +40,7 @@ class RecordingServer(RawServer):
                     # The address of the service was part of the key.
                     key, end = f"\\n{self.url}\\na", monotonic() + 5
                     gate = open_ledger(self._where).__gate__()
-                    gate.use(key, self.states.append, end, is_read=True)
+                    gate.use(key, lambda s: (self.states.append(s), None), end, is_read=True)
             if is_refused:
                 connection.send(reply(429, b"{}", f"Retry-After: {PAUSE}"))
             else:
