@@ -7,16 +7,15 @@ from typing import Any
 
 import attrs
 
+from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
-from adclient._core.operations import READS
-from adclient._service.arguments import file_credentials
-from adclient._service.model import Service
+from adclient._service.model import AuthShape
 from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
 from adclient.doctor._examine import MOST_REQUESTS
 from adclient.doctor._session import TIMEOUT
-from adclient.doctor._text import quoted
 from adclient.errors import ConfigurationError
+from adclient.extend import OPERATIONS
 from adclient.options import ENV_TOKEN, check_base_url
 
 CODES = EXIT_CODES | {
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         missing = "--account" if url else "URL"
         raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
     if options.dry_run:
-        paths = "\n".join(f"  GET {operation.path}" for operation in READS.values())
+        paths = "\n".join(f"  GET {each.path}" for each in OPERATIONS if not each.is_write)
         print(_PLAN.format(most=options.requests, url=check_base_url(url), reads=paths))
         return 0
     if options.save is not None:  # before anything is sent
@@ -99,21 +98,32 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f"--save: {folder} is no folder")
         if not options.force and Path(options.save).exists():
             raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
-    try:
-        report = examine(
-            url,
-            account_id=accounts,
-            targeting=options.targeting,
-            timeout=options.timeout,
-            most_requests=options.requests,
-            keep_texts=options.keep_texts,
-            progress=None if options.quiet else tell,
-            **_connection(options, service),
-        )
-    except Interrupted as interrupt:
-        _print(_with_auth(interrupt.report, options, service), options)
-        raise
-    report = _with_auth(report, options, service)
+    settings = _settings(options)
+    proxy, verify = settings["proxy"], settings["verify"]
+    with AdClient(**settings) as client:
+        try:
+            report = examine(
+                client,
+                account_id=accounts,
+                targeting=options.targeting,
+                timeout=options.timeout,
+                most_requests=options.requests,
+                keep_texts=options.keep_texts,
+                progress=None if options.quiet else tell,
+            )
+        except Interrupted as interrupt:
+            _print(interrupt.report, options)
+            raise
+    # What a client does not show: names of variables and files, which are no secrets.
+    report = attrs.evolve(
+        report,
+        service=attrs.evolve(
+            report.service,
+            auth=_auth(report.service.auth, None if service is None else service.auth, options),
+            proxy=None if "@" in str(proxy) else proxy,
+            ca_file=None if verify is True else str(verify),
+        ),
+    )
     if options.save is not None and report.is_accepted:
         report = report.save(options.save, replace=options.force)
     changes = None if file is None else report.changes(file)
@@ -123,44 +133,24 @@ def run(options: argparse.Namespace) -> int:
     return 6 if changes else 1 if report.problems else 0
 
 
-def _connection(options: argparse.Namespace, service: Service | None) -> dict[str, Any]:
-    """The arguments for the connection: from the options, else from a service file."""
-    found = connection.credentials(options, in_environment=service is None)
-    headers, ca_file, proxy = dict(options.header), options.ca_file, options.proxy
-    if service is not None:
-        folder = Path(options.check).parent
-        if found == {"token": None}:
-            found = file_credentials(service.auth, folder)
-        headers = {**service.headers, **headers}
-        proxy = proxy or service.proxy
-        if ca_file is None and service.ca_file is not None:
-            ca_file = str(folder / service.ca_file)
-    return {**found, "headers": headers, "proxy": proxy, "verify": ca_file or True}
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of the client: from the options, else from a service file."""
+    options.service = options.check
+    given = {"headers": dict(options.header), "proxy": options.proxy}
+    given["verify"] = options.ca_file or True
+    return {"proxy": None} | connection.settings(options, timeout=None, **given)
 
 
-def _with_auth(report: Report, options: argparse.Namespace, known: Service | None) -> Report:
-    """A report whose file and code name the variable or file that holds the token."""
-    auth = report.service.auth
-    if auth is None:
-        return report
+def _auth(
+    auth: AuthShape | None, known: AuthShape | None, options: argparse.Namespace
+) -> AuthShape | None:
+    """How credentials were sent, with the name of the variable or file that holds the token."""
     file, env = options.token_file, options.token_env
-    if known is not None and known.auth is not None and (options.token, file, env) == (None,) * 3:
-        auth = known.auth
-    elif file not in (None, "-"):
-        auth = attrs.evolve(auth, env=None, file=file)
-    else:
-        auth = attrs.evolve(auth, env=env or ENV_TOKEN)
-    secret, name = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]", quoted(auth.header)
-    if (auth.scheme, auth.header) == ("Bearer", "authorization"):
-        code = {"token": secret}
-    elif auth.scheme.lower() == "basic":
-        code = {"auth": "auth"}
-    else:
-        value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
-        code = {"auth": f"lambda request: {{{name}: {value}}}"}
-    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
-    service = attrs.evolve(report.service, auth=auth)
-    return attrs.evolve(report, service=service, arguments=code | others)
+    if auth is None or (known is not None and (options.token, file, env) == (None,) * 3):
+        return auth and known
+    if file not in (None, "-"):
+        return attrs.evolve(auth, env=None, file=file)
+    return attrs.evolve(auth, env=env or ENV_TOKEN)
 
 
 def _print(

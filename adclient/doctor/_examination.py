@@ -119,7 +119,6 @@ class Examination:
     base_url: str
     accounts: Sequence[str]
     has_credentials: bool = False
-    verifies_tls: bool = False
     targeting: JSON = None
     stopped: str | None = None
     observations: list[Observation] = attrs.field(factory=list[Observation])

@@ -32,7 +32,7 @@ class Finding:
         >>> from adclient.doctor import examine
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
-        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+        >>> report = examine(fake.client(), account_id="account_b204")
         >>> report["read parameters"].conclusion
         'in the query'
     """

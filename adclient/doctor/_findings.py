@@ -90,10 +90,9 @@ def _together(default: Finding, each: Mapping[str, Finding]) -> Iterator[Finding
 
 
 def _service(found: Examination) -> Finding:
-    point, is_tls = "service", found.base_url.startswith("https:")
+    point = "service"
     if found.base is not None:
-        tls = ", its certificate is valid" * (is_tls and found.verifies_tls)
-        return Finding(point, f"reachable{tls}", f"{found.base.first.probe}: {found.base.first}")
+        return Finding(point, "reachable", f"{found.base.first.probe}: {found.base.first}")
     last = found.telling()
     if last is None:
         return not_observed(point, "nothing was sent")

@@ -41,7 +41,9 @@ class Probe:
     is_needed: bool = True
 
     def call(self) -> Call:
-        """The call that this probe sends."""
+        """The call that this probe sends; an error if it cannot be sent."""
+        if self.conventions.continuation is not None and self.cursor is not None:
+            self.conventions.continuation(self.cursor)
         arguments: dict[str, object] = {
             parameter.name: None for parameter in self.operation.parameters
         }

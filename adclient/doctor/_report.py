@@ -45,14 +45,11 @@ class Report(ToJSON):
         >>> from adclient.doctor import examine
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService(page_size=5)
-        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+        >>> report = examine(fake.client(), account_id="account_b204")
         >>> print(report.code)
         from adclient import AdClient
         <BLANKLINE>
-        client = AdClient(
-            "https://fake.adclient.test",
-            transport=transport,
-        )
+        client = AdClient("https://fake.adclient.test")
         page = client.beta.list_campaigns(account_id="account_b204")
         print(list(page.data))
         >>> report["continuation"].certainty, report.is_accepted
@@ -102,7 +99,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService(conventions=Conventions(read_parameters="body"))
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> report.conventions() == Conventions(read_parameters="body")
             True
         """
@@ -129,7 +126,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> saved = report.save("service.toml")
             >>> fake.client().from_service("service.toml", transport=fake.transport)
             <AdClient https://fake.adclient.test, credentials: none, timeout 30 s, max_retries 2>
@@ -164,7 +161,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> report.save("service.toml").changes("service.toml")
             ()
         """
@@ -185,7 +182,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> report.to_dict()["findings"][0]["point"]
             'service'
         """
@@ -226,7 +223,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> "Requests" in report.details()
             True
         """
@@ -247,7 +244,7 @@ class Report(ToJSON):
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
-            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report = examine(fake.client(), account_id="account_b204")
             >>> print(report.markdown().splitlines()[2])
             ## Questions
         """

@@ -8,6 +8,7 @@ from adclient._values.json_values import is_array, is_object
 from adclient.conventions import Conventions, query_of_url
 from adclient.doctor._finding import Setting
 from adclient.models import JSON
+from adclient.options import ENV_TOKEN
 
 if TYPE_CHECKING:
     from adclient.doctor._report import Report
@@ -29,9 +30,7 @@ _QUESTIONS = {
 
 def code_of(report: "Report") -> str:
     """Code that makes a client with the settings of a report, and a first read."""
-    arguments = report.arguments
-    if report.path is not None:  # the file has the others
-        arguments = {name: text for name, text in arguments.items() if name == text != "proxy"}
+    arguments = _arguments(report)
     settings = [f"{name}={text}," for name, text in arguments.items()]
     found = [] if report.path is not None else _settings(report)
     if found:
@@ -54,6 +53,28 @@ def code_of(report: "Report") -> str:
             "print(list(page.data))",
         ]
     return "\n".join(lines)
+
+
+def _arguments(report: "Report") -> dict[str, str]:
+    """The arguments of the client that the code makes, besides its conventions."""
+    service, auth = report.service, report.service.auth
+    arguments = dict(report.arguments)
+    if report.path is not None:  # the file has the others
+        return arguments
+    if auth is not None:
+        secret = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]"
+        value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
+        if (auth.scheme, auth.header) == ("Bearer", "authorization"):
+            arguments["token"] = secret
+        elif auth.scheme.lower() == "basic":
+            arguments["auth"] = "auth"
+        else:
+            arguments["auth"] = f"lambda request: {{{quoted(auth.header)}: {value}}}"
+    if service.headers:
+        pairs = [f"{quoted(name)}: {quoted(value)}" for name, value in service.headers.items()]
+        arguments["headers"] = f"{{{', '.join(pairs)}}}"
+    others = {"proxy": service.proxy, "verify": service.ca_file}
+    return arguments | {name: quoted(value) for name, value in others.items() if value is not None}
 
 
 def _settings(report: "Report") -> list[str]:

@@ -13,7 +13,7 @@ import attrs
 import httpx
 from raw_server import RawServer, reply
 
-from adclient import AdClient, Conventions
+from adclient import AdClient, Conventions, RetryPolicy
 from adclient._core.operations import READS
 from adclient._service.reading import read_service
 from adclient.doctor import Report, examine
@@ -278,9 +278,19 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     return values.get(listing.form, token)
 
 
+OPTIONS = ("account_id", "targeting", "timeout", "most_requests", "keep_texts", "progress")
+
+
 def examined(service: Service, **options: object) -> Report:
-    transport = httpx.MockTransport(service.handle)
-    return examine(URL, **{"account_id": ACCOUNT, "transport": transport} | options)
+    """The report on a service; options are those of `examine`, or of the client."""
+    return examined_by(httpx.MockTransport(service.handle), **options)
+
+
+def examined_by(transport: object, url: str = URL, **options: object) -> Report:
+    given = {name: options.pop(name) for name in OPTIONS if name in options}
+    retry = RetryPolicy(backoff_first=0)
+    with AdClient(url, **{"transport": transport, "retry": retry, **options}) as client:
+        return examine(client, **{"account_id": ACCOUNT, **given})
 
 
 def read_by_client(service: Service, conventions: Conventions, read: str, **options) -> list[str]:

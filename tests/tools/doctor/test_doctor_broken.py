@@ -6,8 +6,15 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import ACCOUNT, URL, Listing, Service, examined, read_by_client, true_ids
-from raw_server import CERTIFICATE, Connection, RawServer, reply
+from doctor_services import (
+    Listing,
+    Service,
+    examined,
+    examined_by,
+    read_by_client,
+    true_ids,
+)
+from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS
 from adclient.doctor import Report, examine
@@ -16,7 +23,6 @@ from adclient.testing import FakeAdService, Fault
 
 READ_PATHS = {("GET", operation.path) for operation in READS.values()}
 LISTING = b'{"data": [{"id": "a", "name": "A", "status": "B"}], "page": {"next": null}}'
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 SECRET = "hunter2-s3cret"
 
 
@@ -52,7 +58,7 @@ def test_service_that_serves_nothing_is_described(answer, expected, step) -> Non
             connection.send(closing)
 
     with RawServer(serve) as server:
-        report = examine(server.url, account_id=ACCOUNT)
+        report = examined_by(None, server.url)
         assert expected in service_of(report)
         assert "u:p" not in service_of(report)
         assert max(map(len, str(report).splitlines())) <= 100
@@ -66,21 +72,6 @@ def test_service_that_serves_nothing_is_described(answer, expected, step) -> Non
     assert "unknown" in report["read parameters"].conclusion
 
 
-@each_case(
-    ("verify", "conclusion"),
-    [(CERTIFICATE, "reachable, its certificate is valid"), (False, "reachable")],
-)
-def test_certificate_is_valid_only_if_it_was_verified(verify, conclusion) -> None:
-    def serve(connection) -> None:
-        connection.start_tls()
-        while connection.read():
-            connection.send(reply(200, LISTING))
-
-    with RawServer(serve) as server:
-        url = server.url.replace("http:", "https:")
-        assert service_of(examine(url, account_id=ACCOUNT, verify=verify)) == conclusion
-
-
 def test_response_without_an_end_is_cut_off_in_time() -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -90,7 +81,7 @@ def test_response_without_an_end_is_cut_off_in_time() -> None:
             connection.pause(0 if connection.is_over else 0.1)
 
     with RawServer(serve) as server:
-        report = examine(server.url, account_id=ACCOUNT, timeout=1)
+        report = examined_by(None, server.url, timeout=1)
     assert "no response in time" in report.requests[0]
     assert report.problems[0].startswith("no read was accepted; ")
 
@@ -112,8 +103,7 @@ def test_service_that_takes_too_long_ends_the_examination(fault, call, timeout, 
     fake = FakeAdService()
     fake.faults.add(fault, call=call, times=30)
     accounts = ["account_b204", "account_c3d8"]
-    given = {"transport": fake.transport, "timeout": timeout}
-    report = examine(fake.base_url, account_id=accounts, **given)
+    report = examine(fake.client(), account_id=accounts, timeout=timeout)
     assert report.problems[0] == f"ended early: {problem}"
     assert report.is_accepted
     assert report["read parameters"].certainty == "observed"
@@ -214,8 +204,7 @@ def test_no_secret_is_shown(tmp_path) -> None:
     ):
         lines: list[str] = []
         given = {"token": SECRET, "keep_texts": True, "progress": lines.append}
-        transport = httpx.MockTransport(where)
-        report = examine(URL, account_id=ACCOUNT, transport=transport, **given)
+        report = examined_by(httpx.MockTransport(where), **given)
         report.save(tmp_path / "service.toml", replace=True)
         told = [str(report), report.details(), json.dumps(report.to_dict()), repr(report)]
         told += [report.markdown(), *lines, (tmp_path / "service.toml").read_text()]

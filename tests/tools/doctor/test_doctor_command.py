@@ -19,7 +19,6 @@ from adclient._service.model import AuthShape
 from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, examine
 
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 BETA = ["--account", "account_b204"]
 GIVEN = ["http://x", *BETA]
 SECRET = "hunter2-s3cret"
@@ -112,7 +111,7 @@ def test_interrupt_prints_a_partial_report(after, capsys) -> None:
 
 def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
     with interrupting(1) as url, pytest.raises(KeyboardInterrupt) as caught:
-        examine(url, account_id=ACCOUNT, token=SECRET)
+        examine(AdClient(url, token=SECRET), account_id=ACCOUNT)
     for error in (caught.value, caught.value.__cause__):
         for frame, _ in list(traceback.walk_tb(error.__traceback__))[1:]:
             assert SECRET not in repr(frame.f_locals)

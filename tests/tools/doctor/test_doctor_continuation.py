@@ -2,15 +2,12 @@
 
 import doctor_services
 import httpx
-import pytest
 from cases import each_case
 from doctor_services import ENDS, FORMS, SIZES, Listing, Service, examined, read_by_client, true_ids
 from hypothesis import given, strategies as st
 
 from adclient._core.operations import READS
 from adclient.doctor import Report
-
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 
 
 def check_that_a_client_reads_all(service: Service, report: Report) -> None:

@@ -1,11 +1,8 @@
 """What the doctor finds out besides paging: accounts, credentials, searches; and the code."""
 
 import httpx
-import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Listing, Service, examined
-
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 
 # Accounts.
 

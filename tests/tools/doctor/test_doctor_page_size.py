@@ -2,13 +2,11 @@
 
 import attrs
 import doctor_services
-import pytest
 from cases import each_case
 from doctor_services import OTHER_SIZES, SIZES, Listing, Service, examined, taken_in_use, true_ids
 
 from adclient._core.operations import READS
 
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 POINT = "size parameter"
 
 FOUND = ("any", "at most the usual", "at least 3")

@@ -3,11 +3,9 @@
 from uuid import uuid4
 
 import httpx
-import pytest
 from cases import each_case
 from doctor_services import Listing, Service, examined
 
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 ASK = "; ask the makers of the service (`--markdown` has the questions)"
 HAS_MORE = {"meta": {"has_more": True}}
 

@@ -31,8 +31,8 @@ def check(chosen: dict) -> None:
     token = "sesame" if profile.key_header is not None else None
     fake = FakeAdService(page_size=5, token=token, conventions=conventions, profile=profile)
     auth = {"auth": lambda request: {"X-Api-Key": token}} if token else {}
-    given = {"transport": fake.transport, "timeout": 3600, "most_requests": 300, **auth}
-    report = examine(fake.base_url, account_id=ACCOUNTS, **given)
+    given = {"timeout": 3600, "most_requests": 300}
+    report = examine(fake.client(**auth), account_id=ACCOUNTS, **given)
     assert len(fake.requests) == report.sent
     assert {request.method for request in fake.requests} == {"GET"}
     assert fake.drafts == ()

@@ -13,8 +13,6 @@ from adclient._command import main
 from adclient._service.model import AuthShape
 from adclient._service.reading import read_service
 
-pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
-
 
 @pytest.fixture
 def file(tmp_path):
