@@ -124,7 +124,6 @@ def examine(
             auth=session.auth,
             headers=parts.options.headers,
         )
-        has_other_auth = service.auth is None and parts.credentials.kind != "none"
         return report_of(
             examination,
             service,
@@ -132,7 +131,7 @@ def examine(
             limited=session.limited,
             keep_texts=keep_texts,
             sent=session.sent,
-            arguments={"auth": "auth"} if has_other_auth else {},
+            arguments={"auth": "auth"} if session.has_other_auth else {},
         )
 
     try:

@@ -64,12 +64,20 @@ class Session:
             return AuthShape(scheme=auth.scheme, header=auth.header.lower(), env=ENV_TOKEN)
         if self.parts.credentials.kind == "token":
             return AuthShape(env=ENV_TOKEN)
-        sent = {pair for pairs in self._redactors for pair in pairs}
-        if len(sent) != 1:
+        if len(self._auth_sent) != 1:
             return None
-        ((header, value),) = sent
+        ((header, value),) = self._auth_sent
         schemed = _SCHEME.fullmatch(value) if header == "authorization" else None
         return AuthShape(scheme=schemed[1] if schemed else "", header=header, env=ENV_TOKEN)
+
+    @property
+    def has_other_auth(self) -> bool:
+        """Whether credentials were sent in a way that a file cannot describe."""
+        return self.auth is None and bool(self._auth_sent)
+
+    @property
+    def _auth_sent(self) -> set[tuple[str, str]]:
+        return {pair for pairs in self._redactors for pair in pairs}
 
     def redact(self, text: str) -> str:
         """A text without the credentials that were sent."""
