@@ -6,8 +6,8 @@ import json
 from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
 from adclient._service.reading import read_service
+from adclient._survey.conform import TIMEOUT
 from adclient.conform import ConformInterrupted, ConformReport, conform
-from adclient.conform._conform import TIMEOUT
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
 

@@ -35,11 +35,12 @@ TOOLS = {
     "plan": {"ledger", "policy"},
     "agents": {"ledger", "policy"},
     "mcp": {"agents", "policy"},
-    "doctor": {"_service"},
-    "conform": set(),
-    "testing": {"_command", "_service"},
+    "_survey": {"_service"},
+    "doctor": {"_survey"},
+    "conform": {"_survey"},
+    "testing": {"_command", "_service", "ledger", "plan", "policy"},
     "pytest_plugin": {"testing"},
-    "_command": {"_service", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
+    "_command": {"_service", "_survey", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
     "_pyinstaller": set(),
 }
@@ -71,11 +72,10 @@ EXCEPTIONS = {
     # A tool for a model has a schema for each type of argument.
     "adclient.agents._tools": {"_core"},
 }
-# Until both are one package.
+# They look at what a client does not: refusals, pages of any shape, and requests it would not send.
 EXCEPTIONS |= {
-    name: {"_core"}
-    for name in MODULES
-    if name.startswith(("adclient.doctor.", "adclient.conform."))
+    f"adclient._survey.{name}": {"_core"}
+    for name in ("candidates", "findings", "observation", "problems", "service", "session")
 }
 # The fake parses what a client sends, and is a transport of either library.
 EXCEPTIONS |= {
@@ -133,7 +133,7 @@ def layer_of(module: str) -> str:
 def test_layers_import_only_lower_layers(module) -> None:
     below = {layer_of(name) for name in ours(imports(module))}
     further = below - LAYERS[layer_of(module)]
-    if module.startswith(("adclient.doctor.", "adclient.conform.", "adclient.testing.")):
+    if module.startswith("adclient.testing."):
         assert further <= EXCEPTIONS[module]
     else:  # an exception that is not needed any more is removed
         assert further == EXCEPTIONS.get(module, set())
@@ -158,12 +158,12 @@ def test_only_http_imports_an_http_library() -> None:
     assert set(map(layer_of, importers({"httpx", "httpx2", "httpcore", "h11"}))) == {"_http"}
 
 
-def test_core_and_most_of_the_doctor_do_no_io() -> None:
+def test_core_and_most_of_the_survey_do_no_io() -> None:
     impure = importers(IMPURE)
     impure |= {name for name in MODULES if "_http" in map(layer_of, ours(imports(name)))}
     assert not [name for name in impure if layer_of(name) == "_core"]
     # It writes the service file.
-    assert {each for each in impure if layer_of(each) == "doctor"} == {"adclient.doctor._report"}
+    assert {each for each in impure if layer_of(each) == "_survey"} == {"adclient._survey.report"}
 
 
 MADE_OF_ARROW = {
@@ -208,7 +208,7 @@ def test_no_import_cycles() -> None:
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis", "adclient.agents._tools"}
-NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient.conform", "adclient.doctor"}
+NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient._survey"}
 FIRST_ANSWERS = """import httpx, json
 from adclient import AdClient
 bodies = {

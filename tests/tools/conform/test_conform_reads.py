@@ -17,8 +17,8 @@ from conform_services import (
     without,
 )
 
+from adclient._survey.reads import MOST_PAGES, UNKNOWN_ACCOUNT
 from adclient.conform import conform
-from adclient.conform._reads import MOST_PAGES, UNKNOWN_ACCOUNT
 
 NAMES = {
     "status": "HTTP status",

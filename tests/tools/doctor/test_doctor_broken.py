@@ -17,8 +17,10 @@ from doctor_services import (
 from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS
+from adclient._survey.observation import Probe
+from adclient._survey.session import Session
 from adclient.doctor import Report, examine
-from adclient.doctor._probe import Probe
+from adclient.extend import parts_of
 from adclient.testing import FakeAdService, Fault
 
 READ_PATHS = {("GET", operation.path) for operation in READS.values()}
@@ -86,9 +88,9 @@ def test_response_without_an_end_is_cut_off_in_time() -> None:
     assert report.problems[0].startswith("no read was accepted; ")
 
 
-RETRY_LATER = "run the doctor again later, or with a longer timeout"
+RETRY_LATER = "run it again later, or with a longer timeout"
 LIMITED = Fault.status(429, headers={"retry-after": "3600"})
-SILENT = "no whole response to 2 requests; run the doctor again when the service responds"
+SILENT = "no whole response to 2 requests in a row; run it again when the service responds"
 
 
 @each_case(
@@ -146,8 +148,10 @@ def test_failure_that_stays_is_no_fact(number) -> None:
 
 
 def test_no_write_is_sent() -> None:
-    with pytest.raises(ValueError, match="a write, which the doctor never sends"):
-        Probe(purpose="", operation=OPERATIONS[0], account_id="a")
+    client = FakeAdService().client()
+    session = Session(client, parts_of(client), 9, None, 9)
+    with pytest.raises(ValueError, match="is a write, which is never sent"):
+        session.ask(Probe(operation=OPERATIONS[0], arguments={"account_id": "a"}))
 
 
 def test_error_of_the_callers_transport_is_raised() -> None:

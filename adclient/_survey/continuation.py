@@ -11,8 +11,7 @@ from itertools import accumulate
 import attrs
 
 from adclient._service.model import Certainty
-from adclient._values.jsontext import dumps
-from adclient.doctor._candidates import (
+from adclient._survey.candidates import (
     COUNTING,
     FEW_RIVALS,
     FEW_TOKEN_RIVALS,
@@ -26,8 +25,9 @@ from adclient.doctor._candidates import (
     next_of,
     number_of,
 )
-from adclient.doctor._examination import Candidate, Chain, Effect, Examination, Reading, Search
-from adclient.doctor._probe import Observation, PageView
+from adclient._survey.examination import Candidate, Chain, Effect, Examination, Reading, Search
+from adclient._survey.observation import Observation, PageView
+from adclient._values.jsontext import dumps
 from adclient.models import JSON
 
 Way = tuple[Candidate, Chain]

@@ -4,8 +4,8 @@
 the other, compares what comes back, and reports which settings follow and how certain that is.
 """
 
-from adclient.doctor._examine import Interrupted, examine
-from adclient.doctor._finding import Finding
-from adclient.doctor._report import Report
+from adclient._survey.examine import Interrupted, examine
+from adclient._survey.finding import Finding
+from adclient._survey.report import Report
 
 __all__ = ["Finding", "Interrupted", "Report", "examine"]

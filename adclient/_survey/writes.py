@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from adclient._core.operations import READS
+from adclient._survey.observation import READS, Observation
+from adclient._survey.reads import read_listing, refusal
+from adclient._survey.run import Arguments, Found, Run
 from adclient._values.jsontext import dumps
-from adclient.conform._reads import read_listing, refusal
-from adclient.conform._run import Arguments, Found, Received, Run
 from adclient.extend import Operation
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
 
@@ -97,7 +97,7 @@ def _text(fields: dict[str, JSON], name: str) -> str:
     return dumps(fields[name], name, errors="backslashreplace") if is_there else "missing"
 
 
-def _changes(first: Received, second: Received) -> Iterator[tuple[str, bool]]:
+def _changes(first: Observation, second: Observation) -> Iterator[tuple[str, bool]]:
     """Whether the `before` of a second draft is the same, as nothing is live."""
     one, other = first.fields.get("diff"), second.fields.get("diff")
     if isinstance(one, dict) and isinstance(other, dict) and "before" in {*one} & {*other}:

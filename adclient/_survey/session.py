@@ -1,4 +1,4 @@
-"""Sends the probes by a client, one at a time, within a number of requests and a time."""
+"""Sends the requests of a survey by a client, within a number of them and a time."""
 
 import re
 from collections.abc import Callable
@@ -9,19 +9,18 @@ from adclient import AdClient
 from adclient._core.auth import SecretHeader, checked_auth
 from adclient._core.response import redacted
 from adclient._service.model import AuthShape
+from adclient._survey.observation import Observation, Probe
+from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor, one_line
 from adclient.conventions import MADE_BY_CLIENT, ReadConventions
-from adclient.doctor._examination import StoppedError
-from adclient.doctor._probe import Observation, Probe
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import Credentials, Failure, Outcome, Parts, RawResponse, Request, Sender, run
 from adclient.hooks import Hooks, RetryEvent
-from adclient.options import ENV_TOKEN
+from adclient.options import ENV_TOKEN, Options
 
 Pairs = tuple[tuple[str, str], ...]  # headers
 
-TIMEOUT = 120.0
-_LONGEST_REQUEST = TIMEOUT / 8  # so that one that hangs leaves time for others
+_LONGEST_REQUEST = 15.0  # so that one that hangs leaves time for others
 _MOST_FAILURES = 2
 _WITHOUT_SECRETS = {*MADE_BY_CLIENT, "accept", "user-agent"}
 
@@ -29,29 +28,36 @@ _WITHOUT_SECRETS = {*MADE_BY_CLIENT, "accept", "user-agent"}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) \S+")
 
 
+class StoppedError(Exception):
+    """Nothing more is sent; the message is the reason, and ends with what to do."""
+
+
 @attrs.define(eq=False, repr=False)
 class Session:
-    """The limits of one examination, and what was sent.
+    """The limits of one survey, and what was sent.
 
-    It is the sender of its own calls, so that it sees each response as it was received.
+    It is the sender of its own calls, so that it sees each response as it was received. A write is
+    sent only if `may_write`.
     """
 
     client: AdClient
     parts: Parts[Sender]
     timeout: float
-    most_requests: int
     progress: Callable[[str], None] | None
+    most_requests: float  # infinite for any number
+    may_write: bool = False
     sent: int = 0
     limited: RawResponse | None = None
     _deadline: float = attrs.field(init=False)
     _redactors: dict[Pairs, Redactor] = attrs.field(init=False, factory=dict[Pairs, Redactor])
     _outcomes: list[Outcome] = attrs.field(init=False, factory=list[Outcome])
+    _path: tuple[str, str] = attrs.field(init=False, default=("", ""))  # and what replaces it
     _failures: int = attrs.field(init=False, default=0)
 
     def __attrs_post_init__(self) -> None:
         self._deadline = self.parts.clock.now() + self.timeout
 
-    def left(self) -> int:
+    def left(self) -> float:
         """How many requests may still be sent; none if the time is nearly over."""
         is_late = self._deadline - self.parts.clock.now() < self.timeout / 10
         return 0 if is_late else self.most_requests - self.sent
@@ -86,58 +92,70 @@ class Session:
         return text
 
     def ask(self, probe: Probe) -> Observation:
-        """Send a probe as a client with its conventions does."""
+        """Send a probe as a client does, and again as it does."""
+        operation = probe.operation
+        if operation.is_write and not self.may_write:
+            raise ValueError(f"{operation.full_name} is a write, which is never sent")
         left = self._deadline - self.parts.clock.now()
         if left <= 0:
             raise StoppedError("the time was over; allow more: `--timeout`")
         if self._failures == _MOST_FAILURES:
-            raise StoppedError(
-                f"no whole response to {_MOST_FAILURES} requests; run the doctor again when the "
-                "service responds"
-            )
-        self._tell(f"{probe.operation.full_name}: {probe.purpose}")
-        own = self.parts.options
-        settings = {
-            name: getattr(probe.conventions, name) for name in ReadConventions.__annotations__
-        }
-        longest = max(_LONGEST_REQUEST, self.timeout / 8)
-        options = attrs.evolve(
-            own.merged(timeout=left, hooks=Hooks(on_retry=self._tell_wait)),
-            conventions=attrs.evolve(own.conventions, reads={}, **settings),
-            retry=attrs.evolve(own.retry, attempt_timeout=longest),
-        )
+            problem = f"no whole response to {_MOST_FAILURES} requests in a row"
+            raise StoppedError(f"{problem}; run it again when the service responds")
+        self._path = operation.path, probe.path or operation.path
+        self._tell(f"{operation.method} {self._path[1]}{probe.purpose and ': '}{probe.purpose}")
         self._outcomes.clear()
         asked: float | None = None
         try:
             call = probe.call()
         # Such as a value that a function cannot take.
-        except (AdClientError, TypeError, ValueError) as error:
+        except (AdClientError, JSONError, TypeError, ValueError) as error:
             return self._unsent(probe, error)
         try:
             credentials = None if probe.has_credentials else Credentials()
+            options = self._options(probe, left)
             run(self.client, call, sender=self, options=options, credentials=credentials)
         except AdClientError as error:
-            if isinstance(error, ConfigurationError) and error.argument != "continuation":
+            # A continuation that is tried is the survey's own.
+            is_tried = not probe.as_client and error.argument == "continuation"
+            if isinstance(error, ConfigurationError) and not is_tried:
                 raise
             if not self._outcomes:  # such as a continuation that is too long for a URL
                 return self._unsent(probe, error)
             asked = error.retry_after
         if asked is not None and self.parts.clock.now() + asked >= self._deadline:
-            again = "run the doctor again later, or with a longer timeout"
+            again = "run it again later, or with a longer timeout"
             raise StoppedError(f"the service asks to wait {asked:.0f} s; {again}")
         observation = Observation(probe=probe, outcome=self._outcomes[-1])
         self._failures = self._failures + 1 if observation.response is None else 0
         return observation
 
+    def _options(self, probe: Probe, left: float) -> Options:
+        own = self.parts.options
+        conventions = own.conventions
+        if not probe.as_client:
+            names = ReadConventions.__annotations__
+            tried = {name: getattr(probe.conventions, name) for name in names}
+            conventions = attrs.evolve(conventions, reads={}, **tried)
+        # A wait for a rate limit may take all the time, but an attempt only that of a call.
+        longest = own.retry.attempt_timeout or own.timeout
+        longest = min(longest, max(_LONGEST_REQUEST, self.timeout / 8))
+        return attrs.evolve(
+            own.merged(timeout=left, hooks=Hooks(on_retry=self._tell_wait)),
+            conventions=conventions,
+            retry=attrs.evolve(own.retry, attempt_timeout=longest),
+        )
+
     def _unsent(self, probe: Probe, error: Exception) -> Observation:
-        reason = f"not sent: {self.redact(str(error))}"
-        unsent = Failure(reason=reason, sent=False, is_permanent=True)
+        reason = self.redact(str(error))
+        unsent = Failure(reason=f"not sent: {reason}", sent=False, is_permanent=True)
         return Observation(probe=probe, outcome=unsent)
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request by the client's own sender, and keep what it receives."""
         if self.sent == self.most_requests:
             raise StoppedError(f"{self.sent} requests were sent; allow more: `--requests`")
+        request = attrs.evolve(request, url=request.url.replace(*self._path, 1))
         own = self.parts.options.headers.items()
         auth = tuple(
             pair

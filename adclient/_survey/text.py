@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from adclient._survey.finding import Setting
 from adclient._values.json_values import is_array, is_object
 from adclient.conventions import Conventions, query_of_url
-from adclient.doctor._finding import Setting
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
 
 if TYPE_CHECKING:
-    from adclient.doctor._report import Report
+    from adclient._survey.report import Report
 
 _QUESTIONS = {
     "credentials": "How does a caller authenticate: with which scheme, in which header?",

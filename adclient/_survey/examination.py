@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 import attrs
 
 from adclient._service.model import Certainty, Next
+from adclient._survey.observation import Observation, PageView, Probe
 from adclient.conventions import ReadConventions
-from adclient.doctor._probe import Observation, PageView, Probe
 from adclient.models import JSON
 
 Effect = Literal[
@@ -20,10 +20,6 @@ Effect = Literal[
     "no evidence",
 ]
 Chain = list[Observation]
-
-
-class StoppedError(Exception):
-    """No further probe can be sent; the text ends with what to do."""
 
 
 class Candidate(NamedTuple):
@@ -115,7 +111,7 @@ class Examination:
     """
 
     send: Callable[[Probe], Observation]
-    left: Callable[[], int]
+    left: Callable[[], float]
     base_url: str
     accounts: Sequence[str]
     has_credentials: bool = False

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from adclient._core.decode import result_of
-from adclient._core.operations import READS
+from adclient._survey.examination import Examination, Reading
+from adclient._survey.observation import READS, Observation, PageView
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, of_read
-from adclient.doctor._examination import Examination, Reading
-from adclient.doctor._probe import Observation, PageView
 from adclient.extend import Failure
 from adclient.models import JSON, ResponseInfo
 

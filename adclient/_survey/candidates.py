@@ -6,13 +6,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import attrs
 
-from adclient._core.operations import READS
 from adclient._core.paging import query_from_next_url
 from adclient._service.model import Next
+from adclient._survey.examination import Candidate, Examination, Search
+from adclient._survey.observation import READS, Observation
+from adclient._values.jsontext import JSONError
 from adclient._values.redact import excerpt
 from adclient.conventions import Conventions, ReadConventions, query_of_url
-from adclient.doctor._examination import Candidate, Examination, Search
-from adclient.doctor._probe import Observation
 from adclient.errors import AdClientError
 from adclient.models import JSON
 
@@ -106,7 +106,7 @@ def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
     try:
         call = attrs.evolve(first.probe, cursor=first.view.next).call()
         is_url = query_from_next_url(call, endpoint, Conventions()) is not None
-    except AdClientError:
+    except (AdClientError, JSONError):
         return True, False
     return is_url, is_url
 

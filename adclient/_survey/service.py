@@ -9,15 +9,15 @@ import attrs
 from adclient._core.response import problem_of
 from adclient._service.model import Certainty, ErrorShape, Listing, Service
 from adclient._service.shapes import shapes_of
+from adclient._survey.examination import Examination, Reading
+from adclient._survey.finding import Finding, mapped
+from adclient._survey.findings import findings_of, refused_of
+from adclient._survey.observation import Observation
+from adclient._survey.problems import problems_of
+from adclient._survey.report import Report
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, ReadConventions
-from adclient.doctor._examination import Examination, Reading
-from adclient.doctor._finding import Finding, mapped
-from adclient.doctor._findings import findings_of, refused_of
-from adclient.doctor._probe import Observation
-from adclient.doctor._problems import problems_of
-from adclient.doctor._report import Report
 from adclient.extend import RawResponse
 from adclient.models import JSON
 

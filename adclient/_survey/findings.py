@@ -13,13 +13,13 @@ import attrs
 
 from adclient._core.response import problem_of
 from adclient._service.model import Certainty
+from adclient._survey.candidates import WRONG_NAME
+from adclient._survey.examination import Examination, Reading
+from adclient._survey.finding import Finding, Setting, not_observed
+from adclient._survey.observation import Observation
+from adclient._survey.trials import STYLES
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, is_header_name
-from adclient.doctor._candidates import WRONG_NAME
-from adclient.doctor._examination import Examination, Reading
-from adclient.doctor._finding import Finding, Setting, not_observed
-from adclient.doctor._probe import Observation
-from adclient.doctor._trials import STYLES
 from adclient.extend import Failure, RawResponse
 
 _IDS = re.compile(

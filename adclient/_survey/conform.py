@@ -1,16 +1,18 @@
 """A run of all checks, from code."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
+from adclient._survey.checks import CHECKS, ConformResult
+from adclient._survey.conform_report import ConformReport
+from adclient._survey.reads import check_read
+from adclient._survey.run import Run, UnsentError
+from adclient._survey.session import Session, StoppedError
+from adclient._survey.writes import check_write
 from adclient._values.jsontext import JSONError, dumps
 from adclient._values.redact import one_line
-from adclient.conform._checks import CHECKS, ConformResult
-from adclient.conform._reads import check_read
-from adclient.conform._report import ConformReport
-from adclient.conform._run import Run, StoppedError, UnsentError
-from adclient.conform._writes import check_write
 from adclient.errors import ConfigurationError
 from adclient.extend import OPERATIONS, Operation, parts_of
 from adclient.models import JSON
@@ -102,15 +104,15 @@ def conform(
             raise ConfigurationError(one_line(str(error)), argument="arguments") from None
     parts = parts_of(client)
     parts.check_open()
-    run = Run(
+    session = Session(
         client=client,
         parts=parts,
-        accounts=tuple(dict.fromkeys(accounts)),
-        staging=staging,
-        given=given,
-        deadline=parts.clock.now() + check_timeout(TIMEOUT if timeout is None else timeout),
+        timeout=check_timeout(TIMEOUT if timeout is None else timeout),
+        most_requests=math.inf,
         progress=progress,
+        may_write=bool(staging),
     )
+    run = Run(session, tuple(dict.fromkeys(accounts)), staging, given)
     stopped: str | None = None
     try:
         for operation in sorted(OPERATIONS, key=lambda each: each.is_write):
@@ -151,9 +153,9 @@ def _report(run: Run, stopped: str | None) -> ConformReport:
         found = run.results.get((check.operation, check.name), ("not run", run.redact(reason)))
         results.append(ConformResult(check, *found))
     return ConformReport(
-        base_url=run.parts.options.base_url,
+        base_url=run.session.parts.options.base_url,
         results=tuple(results),
-        sent=run.sent,
+        sent=run.session.sent,
         staged_in=run.staging,
         stopped=stopped,
     )

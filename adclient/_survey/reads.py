@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import attrs
 
-from adclient._core.decode import end_of
+from adclient._survey.checks import Verdict
+from adclient._survey.observation import Observation
+from adclient._survey.run import Found, Run, UnsentError
 from adclient._values.jsontext import kind_of
-from adclient.conform._checks import Verdict
-from adclient.conform._run import Found, Received, Run, UnsentError
 from adclient.extend import Operation
 from adclient.models import JSON
 
@@ -26,7 +26,7 @@ _HOW_TO_CONTINUE = (
 class Listing:
     """The pages of a read, as far as they lead, and what follows for `page.next`."""
 
-    pages: list[Received]
+    pages: list[Observation]
     verdict: Verdict
     seen: str
 
@@ -70,15 +70,15 @@ def check_read(run: Run, operation: Operation) -> Iterator[Found]:
         run.reasons[operation.full_name] = "there are no items"
 
 
-def refusal(name: str, received: Received, *, is_wrong: bool) -> Found:
+def refusal(name: str, received: Observation, *, is_wrong: bool) -> Found:
     """What follows from a request that should be refused; with which status is open."""
     right: Verdict = "passed" if received.is_refused else "open"
     return name, "failed" if is_wrong else right, received.text
 
 
-def _accepted(run: Run, operation: Operation) -> tuple[str, Received]:
+def _accepted(run: Run, operation: Operation) -> tuple[str, Observation]:
     """The account whose response says most, best with items, and that response."""
-    found: list[tuple[str, Received]] = []
+    found: list[tuple[str, Observation]] = []
     platform = operation.namespace
     for account_id in sorted(run.accounts, key=lambda each: (platform, each) not in run.accepted):
         received = run.ask(operation, {"account_id": account_id})
@@ -90,9 +90,9 @@ def _accepted(run: Run, operation: Operation) -> tuple[str, Received]:
     return max(found, key=lambda each: each[1].is_success - each[1].is_refused)
 
 
-def read_listing(run: Run, operation: Operation, account_id: str, first: Received) -> Listing:
+def read_listing(run: Run, operation: Operation, account_id: str, first: Observation) -> Listing:
     """Read a listing from its first page to its end, or as far as it leads."""
-    pages: list[Received] = []
+    pages: list[Observation] = []
     cursors: list[JSON] = []
     received = first
     while True:
@@ -108,7 +108,7 @@ def read_listing(run: Run, operation: Operation, account_id: str, first: Receive
         page = received.fields.get("page")
         if not isinstance(page, dict):
             return Listing(pages, "not run", f"page {number} has no object `page`")
-        if (end := end_of(page)) is not None:
+        if (end := received.end) is not None:
             return Listing(pages, "passed" if end == "null" else "failed", _ENDS[end])
         if page["next"] in cursors:
             return Listing(pages, "failed", f"page {number} leads back to an earlier page")
@@ -121,7 +121,7 @@ def read_listing(run: Run, operation: Operation, account_id: str, first: Receive
             return Listing(pages, "open", f"page {number + 1}: {error}")
 
 
-def _ids(page: Received) -> list[JSON]:
+def _ids(page: Observation) -> list[JSON]:
     """The ids of the items of a page; what else they contain may change with the time."""
     return [item.get("id", item) if isinstance(item, dict) else item for item in page.items or ()]
 

@@ -5,9 +5,9 @@ from textwrap import fill
 
 import attrs
 
-from adclient._core.operations import READS
+from adclient._survey.checks import ConformCheck, ConformResult, Verdict
+from adclient._survey.observation import READS
 from adclient._values.to_json import ToJSON
-from adclient.conform._checks import ConformCheck, ConformResult, Verdict
 from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"

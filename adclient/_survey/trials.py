@@ -5,14 +5,16 @@ from typing import Literal
 
 import attrs
 
-from adclient._core.operations import READS
+from adclient._survey.continuation import read_on, search
+from adclient._survey.examination import Examination, Reading
+from adclient._survey.observation import READS, Observation, Probe
+from adclient._survey.page_size import find_page_size
+from adclient._survey.session import StoppedError
 from adclient.conventions import Conventions
-from adclient.doctor._continuation import read_on, search
-from adclient.doctor._examination import Examination, Reading, StoppedError
-from adclient.doctor._page_size import find_page_size
-from adclient.doctor._probe import Observation, Probe, Read
+from adclient.extend import Operation
 from adclient.models import JSON
 
+SEARCH = "gamma.search_targeting"
 NO_ACCOUNT = "adclient-doctor-no-such-account"
 STYLES: tuple[Literal["json", "deep_object"], ...] = ("json", "deep_object")
 
@@ -50,7 +52,7 @@ def run(found: Examination) -> None:
         reserve = _FOR_LISTING * (len(listings) - number)
         search(found, reading, reserve)
         # Half of what is left, so that one long listing does not use up all of it.
-        share = (found.left() - reserve - _FOR_PAGE_SIZE) // (2 if reserve else 1)
+        share = int(found.left() - reserve - _FOR_PAGE_SIZE) // (2 if reserve else 1)
         read_on(found, reading, share)
     try:
         find_page_size(found)
@@ -85,11 +87,11 @@ def _first_probes(accounts: Sequence[str]) -> Iterator[Probe]:
                 yield _probe(READS[name], account_id, conventions)
 
 
-def _probe(operation: Read, account_id: str, conventions: Conventions) -> Probe:
+def _probe(operation: Operation, account_id: str, conventions: Conventions) -> Probe:
     return Probe(
         purpose=f"the parameters in the {conventions.read_parameters}",
         operation=operation,
-        account_id=account_id,
+        arguments={"account_id": account_id},
         conventions=conventions,
     )
 
@@ -117,7 +119,9 @@ def _try_unknown_account(found: Examination, reading: Reading) -> None:
 
 def _unknown_account(found: Examination, probe: Probe) -> Observation:
     return found.ask(
-        attrs.evolve(probe, purpose="an account that cannot exist", account_id=NO_ACCOUNT)
+        attrs.evolve(
+            probe, purpose="an account that cannot exist", arguments={"account_id": NO_ACCOUNT}
+        )
     )
 
 
@@ -135,7 +139,7 @@ def _differs(found: Examination, known: Observation, unknown: Observation) -> bo
     return again.page is not None and again.page.ids == page.ids
 
 
-def _read(found: Examination, operation: Read) -> None:
+def _read(found: Examination, operation: Operation) -> None:
     """Send one of the seven reads, where the others are read, for an account that it accepts."""
     assert found.base is not None
     has_items = found.base.first.page is not None and found.base.first.page.ids
@@ -168,7 +172,7 @@ def _read(found: Examination, operation: Read) -> None:
     found.readings[operation.full_name] = Reading(refused)
 
 
-def _accounts(found: Examination, operation: Read) -> list[str]:
+def _accounts(found: Examination, operation: Operation) -> list[str]:
     """The accounts to try, first those that serve no other platform; one if none fits."""
     probes = [
         each.first.probe
@@ -185,7 +189,7 @@ def _accounts(found: Examination, operation: Read) -> list[str]:
 
 def _try_objects(found: Examination) -> None:
     """Search in both styles: a style that changes nothing is ignored."""
-    reading = found.readings["gamma.search_targeting"]
+    reading = found.readings[SEARCH]
     page = reading.first.page
     if page is None or reading.place == "body":
         return
@@ -202,7 +206,7 @@ def _try_objects(found: Examination) -> None:
             attrs.evolve(
                 reading.first.probe,
                 purpose=f"an object, written as {style}",
-                targeting=targeting,
+                arguments={**reading.first.probe.arguments, "targeting": targeting},
                 conventions=attrs.evolve(reading.first.probe.conventions, object_style=style),
             )
         )

@@ -5,17 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
 from adclient._service.model import Service
-from adclient.doctor._examination import Examination, StoppedError
-from adclient.doctor._probe import Probe
-from adclient.doctor._report import Report
-from adclient.doctor._service import report_of
-from adclient.doctor._session import TIMEOUT, Session
-from adclient.doctor._trials import run
-from adclient.extend import parts_of
+from adclient._survey.examination import Examination
+from adclient._survey.observation import READS
+from adclient._survey.report import Report
+from adclient._survey.service import report_of
+from adclient._survey.session import Session, StoppedError
+from adclient._survey.trials import SEARCH, run
+from adclient.extend import parts_of, validated
 from adclient.models import JSON
 from adclient.options import check_count, check_timeout, check_type
 
 MOST_REQUESTS = 100
+TIMEOUT = 120.0
 
 
 class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
@@ -94,12 +95,7 @@ def examine(
     accounts = [account_id] if isinstance(account_id, str) else list(account_id)
     given = None if targeting is None else dict(targeting)
     for account in accounts or [""]:  # refused now, not when it is sent
-        Probe(
-            purpose="",
-            operation=READS["gamma.search_targeting"],
-            account_id=account,
-            targeting=given,
-        ).call()
+        validated(READS[SEARCH], {"account_id": account, "targeting": given})
     most = MOST_REQUESTS if most_requests is None else most_requests
     session = Session(
         client=client,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from adclient.doctor._examination import Examination, Reading
-from adclient.doctor._probe import Observation, PageView, Probe
+from adclient._survey.examination import Examination, Reading
+from adclient._survey.observation import Observation, PageView, Probe
 
 # The likely ones first: on short pages, not all can be tried.
 NAMES = (

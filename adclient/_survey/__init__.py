@@ -1,0 +1,1 @@
+"""What `adclient.doctor` and `adclient.conform` find out about a service, in one session each."""

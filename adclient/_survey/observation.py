@@ -1,0 +1,204 @@
+"""One request of a survey, what came of it, and the one view of a page."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import attrs
+
+from adclient._core.decode import end_of
+from adclient._core.response import problem_of
+from adclient._values.jsontext import JSONError, dumps, kind_of, loads
+from adclient._values.redact import one_line
+from adclient.conventions import Conventions, EndOfListing
+from adclient.extend import OPERATIONS, Call, Failure, Operation, Outcome, RawResponse
+from adclient.models import JSON
+
+READS = {each.full_name: each for each in OPERATIONS if not each.is_write}
+# Client errors that are temporary, not caused by the request.
+PASSING = frozenset({408, 425, 429, *range(500, 600)})
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Probe:
+    """A request with any arguments, and what it is to show.
+
+    It is sent under `conventions`, or `as_client` under those of the client. If it is not needed,
+    no problem follows from its failure.
+    """
+
+    purpose: str = ""
+    operation: Operation
+    arguments: Mapping[str, JSON]
+    cursor: JSON = None
+    conventions: Conventions = attrs.field(factory=Conventions)
+    as_client: bool = False
+    path: str | None = None
+    has_credentials: bool = True
+    is_needed: bool = True
+
+    @property
+    def account_id(self) -> str:
+        """The account that it names."""
+        return str(self.arguments.get("account_id", ""))
+
+    def call(self) -> Call:
+        """The call that this probe makes; an error if it cannot be made."""
+        if self.conventions.continuation is not None and self.cursor is not None:
+            self.conventions.continuation(self.cursor)
+        encoded = {name: dumps(value, name) for name, value in self.arguments.items()}
+        dumps(self.cursor, "page.next")
+        return Call(self.operation, self.account_id, None, self.arguments, encoded, self.cursor)
+
+    def __str__(self) -> str:
+        return f"GET {self.operation.path}: {self.purpose}"
+
+
+class PageView(NamedTuple):
+    """A page as far as it has the documented outline, whatever its items are.
+
+    `end` is how it says that it is the last; `next` is then None. `page` and `extra` are what is
+    besides `next`, and besides `data` and `page`.
+    """
+
+    items: list[JSON]
+    ids: tuple[str, ...]
+    next: JSON
+    end: EndOfListing | None
+    page: dict[str, JSON]
+    extra: dict[str, JSON]
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Observation:
+    """A probe, and its response or failure."""
+
+    probe: Probe
+    outcome: Outcome
+
+    @property
+    def response(self) -> RawResponse | None:
+        """The whole response; None if it failed or broke off."""
+        outcome = self.outcome
+        if isinstance(outcome, Failure) or outcome.broken is not None:
+            return None
+        return None if outcome.defect is not None else outcome
+
+    @property
+    def status(self) -> int | None:
+        """The status of a whole response."""
+        return None if self.response is None else self.response.status
+
+    @cached_property
+    def body(self) -> JSON:
+        """The JSON in the body; None if it is no JSON."""
+        try:
+            return None if self.response is None else loads(self.response.body)
+        except JSONError:
+            return None
+
+    @property
+    def kind(self) -> str:
+        """What the body is, in words."""
+        is_json = self.body is not None or (self.response and self.response.body == b"null")
+        return kind_of(self.body) if is_json else "no JSON"
+
+    @property
+    def fields(self) -> dict[str, JSON]:
+        """The members of the JSON object in the body; none if it is something else."""
+        return self.body if isinstance(self.body, dict) else {}
+
+    @property
+    def items(self) -> list[JSON] | None:
+        """The items of a collection; None if there is no array of them."""
+        items = self.fields.get("data")
+        return items if isinstance(items, list) else None
+
+    @cached_property
+    def page(self) -> PageView | None:
+        """The page in a successful response; None if it contains none."""
+        page = self.fields.get("page")
+        has_none = self.fields.get("data", "") is None
+        items = [] if has_none else self.items
+        if not self.is_success or items is None or not isinstance(page, dict):
+            return None
+        found = (item["id"] if isinstance(item, dict) and "id" in item else item for item in items)
+        ids = tuple(dumps(each, "data", errors="backslashreplace") for each in found)
+        rest = {name: value for name, value in page.items() if name != "next"}
+        extra = {name: value for name, value in self.fields.items() if name not in ("data", "page")}
+        return PageView(items, ids, None if self.end else page["next"], self.end, rest, extra)
+
+    @property
+    def end(self) -> EndOfListing | None:
+        """How an object `page` says that it is the last; None if it does not."""
+        page = self.fields.get("page")
+        return end_of(page) if isinstance(page, dict) else None
+
+    @property
+    def view(self) -> PageView:
+        """The page, where it is known that there is one."""
+        assert self.page is not None
+        return self.page
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether there was a request: not if a client could not make one."""
+        return not (isinstance(self.outcome, Failure) and self.outcome.is_permanent)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether there is a whole response with a status of success."""
+        return self.response is not None and self.response.is_success
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same request may succeed another time, so that nothing follows from it."""
+        return self.response is None or self.response.status in PASSING
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the service refused the request, and would refuse it again."""
+        response = self.response
+        return response is not None and 400 <= response.status < 500 and not self.is_temporary
+
+    @property
+    def text(self) -> str:
+        """The status and the message of a response, or why there is none."""
+        response = self.response
+        if response is None:
+            defect = getattr(self.outcome, "defect", None)
+            more = f", with a body that cannot be used: {defect}" if defect else ""
+            return f"{self.outcome}{more}"
+        if 300 <= response.status < 400:
+            # The query and the fragment may contain credentials of the service.
+            location = re.split("[?#]", response.headers.get("location", "nowhere"))[0]
+            return f"{response.status} to {location}"
+        message = None if response.is_success else problem_of(response).message
+        return f"{response.status} {message or ''}".strip()
+
+    def __str__(self) -> str:
+        """What came of the probe, in a few words."""
+        page = self.page
+        if page is not None:
+            more = "" if page.end is None else ", the last page"
+            return f"{self.status}, {len(page.items)} items{more}"
+        if self.is_success:
+            return f"{self.status}, not the documented shape: {self.outline}"
+        return one_line(self.text, 100)
+
+    @property
+    def outline(self) -> str:
+        """The names in the JSON of a body, without what they stand for."""
+        if self.kind == "no JSON":
+            return "(no JSON)" if self.response is not None and self.response.body else "(empty)"
+        return one_line(_outline(self.body, 3), 100)
+
+
+def _outline(value: JSON, depth: int) -> str:
+    if isinstance(value, dict) and depth:
+        inner = {name: _outline(child, depth - 1) for name, child in value.items()}
+        return f"{{{', '.join(name + (text and ' ' + text) for name, text in inner.items())}}}"
+    if isinstance(value, list):
+        return f"[{_outline(value[0], depth)}]" if value else "[]"
+    return "" if depth < 3 else type(value).__name__
