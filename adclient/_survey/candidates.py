@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core.paging import query_from_next_url
 from adclient._service.model import Next
-from adclient._survey.examination import Candidate, Examination, Search
+from adclient._survey.examination import Candidate
 from adclient._survey.observation import READS, Observation
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import excerpt
@@ -21,7 +21,7 @@ WRONG_NAME = "adclient_doctor"
 PAGE_NAMES = ("page", "page_number", "pageNumber", "page_no", "pageNo", "page[number]")
 OFFSET_NAMES = ("offset", "start", "skip", "start_index", "startIndex", "from", "position")
 # Those that count come last: beside the true one, an old one may still work, and lose items.
-_NAMES = (
+NAMES = (
     *("page_token", "after", "next", "pageToken", "starting_after", "next_token"),
     *("next_page_token", "page[after]", "page[cursor]", "after_token", "last_id", "lastKey"),
     *("before", "exclusiveStartKey", "ExclusiveStartKey", "startingAfter", "nextToken"),
@@ -35,11 +35,11 @@ _NAMES = (
 COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
 
 # Which may take a number, or an id, for something else than the service means by it.
-RIVALS = COUNTING | {"after", "since_id", "last_id", "starting_after", "page_token", "before"}
-TOKEN_RIVALS = frozenset({"cursor", "page_token", "after", "before", "start_key", "next_token"})
+_RIVALS = ("cursor", "after", "since_id", "last_id", "starting_after", "page_token", "before")
+_TOKEN_RIVALS = ("cursor", "page_token", "after", "before", "start_key", "next_token")
 # Of a way that continues another read; few, since there are seven.
-FEW_RIVALS = frozenset({"cursor", "after", "since_id"})
-FEW_TOKEN_RIVALS = frozenset({"cursor"})
+_FEW_RIVALS = ("cursor", "after", "since_id", "offset")
+_FEW_TOKEN_RIVALS = ("cursor",)
 _OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
 _WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
 _PAGING = re.compile(
@@ -50,6 +50,11 @@ _OF_ERRORS = re.compile("invalid|unknown|error|req(uest)?_")
 _MOST_HINTS = 12
 
 
+FOLLOWED = Candidate(
+    "the URL in `next`, followed", {"follow_next_urls": True, "continuation": None}
+)
+
+
 def number_of(value: JSON) -> int | None:
     """The number of a continuation; also of one that is a text of digits."""
     if isinstance(value, bool) or not isinstance(value, int | str):
@@ -57,35 +62,38 @@ def number_of(value: JSON) -> int | None:
     return int(value) if re.fullmatch(r"\d{1,18}", str(value), re.ASCII) else None
 
 
-def candidates(found: Examination, first: Observation, result: Search) -> Iterator[Candidate]:
-    """The ways to try, the likely ones first."""
-    form, is_url, is_followed = result.form, *_as_url(first, found.base_url)
-    assert form is not None
-    if is_followed:
-        yield Candidate(
-            "the URL in `next`, followed", {"follow_next_urls": True, "continuation": None}
-        )
-    yield from [each for each in found.known.values() if _applies(each, form)]
+def by_name(name: str, *, is_text: bool = False) -> Candidate:
+    """The way that sends a continuation in a parameter; a text is sent also if it is a URL."""
+    settings: ReadConventions = {"cursor_parameter": name, "continuation": None}
+    if is_text:  # that a client would take for a URL
+        settings["follow_next_urls"] = False
+    return Candidate(f"`{name}`", settings)
+
+
+def special_ways(form: Next) -> Iterator[Candidate]:
+    """The ways that a continuation itself shows, besides a URL that is followed."""
     if form.form == "URL" or form.key is not None:
         yield Candidate("the query of the URL in `next`", {"continuation": query_of_url})
     if form.form == "object" and form.key is None:
         yield by_name("cursor")  # the default: it needs no setting
         yield Candidate("each entry of the object in `next`", {"continuation": dict})
-    for name in ("cursor", *hints(first, result.control), *_names_for(first)):
-        candidate = by_name(name, is_text=is_url)
-        if candidate.label not in result.tried:
-            yield candidate
 
 
-def _names_for(first: Observation) -> Iterator[str]:
+def likely_names(first: Observation) -> list[str]:
     """The common names; those of numbers first if a continuation counts as they say."""
     number, size = number_of(first.view.next), len(first.view.items)
     likely = OFFSET_NAMES if number in (size, size + 1) else PAGE_NAMES
-    yield from likely[:3] if number in (1, 2, size, size + 1) else ()
-    yield from _NAMES
+    return [*(likely if number in (1, 2, size, size + 1) else ()), *NAMES]
 
 
-def _applies(candidate: Candidate, form: Next) -> bool:
+def rivals_of(value: JSON, hinted: list[str], *, is_known: bool) -> list[str]:
+    """The names to try beside one that works: it may be an old one, that loses items."""
+    if number_of(value) is not None or isinstance(value, float):
+        return [*(_FEW_RIVALS if is_known else (*_RIVALS, *OFFSET_NAMES, *PAGE_NAMES))]
+    return [*(_FEW_TOKEN_RIVALS if is_known else (*_TOKEN_RIVALS, *hinted))]
+
+
+def applies(candidate: Candidate, form: Next) -> bool:
     """Whether what continues another listing can be tried with a continuation."""
     if candidate.settings.get("continuation") is not None:
         return form.form in ("URL", "object")
@@ -93,14 +101,7 @@ def _applies(candidate: Candidate, form: Next) -> bool:
     return bool(candidate.name) and is_text == (form.form == "URL")
 
 
-def by_name(name: str, *, is_text: bool = False) -> Candidate:
-    settings: ReadConventions = {"cursor_parameter": name, "continuation": None}
-    if is_text:  # that a client would take for a URL
-        settings["follow_next_urls"] = False
-    return Candidate(f"`{name}`", settings)
-
-
-def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
+def as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
     """Whether a client takes a continuation for a URL, and whether it follows that."""
     endpoint = base_url + first.probe.operation.path
     try:
@@ -114,14 +115,14 @@ def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
 def hints(first: Observation, control: Observation | None) -> list[str]:
     """The names that the service itself mentions: in URLs, beside `next`, and in a refusal."""
     page = first.view
-    urls, texts = [page.next], [*page.page, *(each for each in page.page.values())]
+    urls, texts = [page.next], [*page.page, *page.page.values()]
     for response in (first.response, None if control is None else control.response):
         if response is not None:
             urls += re.findall("<([^>]*)>", response.headers.get("link", ""))
             texts += [unquote(excerpt(response.body))] * (not response.is_success)
     names = [name for url in urls for name, _ in _query(url)]
     words = [word for text in texts if isinstance(text, str) for word in _WORD.findall(text)]
-    names += [word for word in words if word in _NAMES or "_" in word or "[" in word]
+    names += [word for word in words if word in NAMES or "_" in word or "[" in word]
     names += [word for word in words if _PAGING.search(word)]
     others = {"", WRONG_NAME, *_OWN}
     names = [name for name in names if name not in others and not _OF_ERRORS.match(name)]

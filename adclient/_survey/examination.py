@@ -10,14 +10,9 @@ from adclient._survey.observation import Observation, PageView, Probe
 from adclient.conventions import ReadConventions
 from adclient.models import JSON
 
+# Of a request that was to continue a listing.
 Effect = Literal[
-    "continues",
-    "no items",
-    "same items",
-    "overlaps or skips",
-    "does not move on",
-    "refused",
-    "no evidence",
+    "continues", "no items", "same items", "overlap", "does not move on", "refused", "no evidence"
 ]
 Chain = list[Observation]
 
@@ -34,12 +29,12 @@ class Candidate(NamedTuple):
         """The name of the parameter; empty if the response names it."""
         return self.settings.get("cursor_parameter", "")
 
-    def probe(self, page: Observation) -> Probe:
-        """The request for what follows a page."""
+    def probe(self, page: Observation, cursor: JSON = None) -> Probe:
+        """The request for what follows a page, or for another value."""
         return attrs.evolve(
             page.probe,
             purpose=f"the next page: {self.label}",
-            cursor=page.view.next,
+            cursor=page.view.next if cursor is None else cursor,
             conventions=attrs.evolve(page.probe.conventions, **self.settings),
         )
 
@@ -65,9 +60,10 @@ class Search:
 class Reading:
     """What is known of one read.
 
-    `pages` begin with the first, and follow each other. `unknown` is the response for an unknown
-    account, which `makes_difference` or not, and `other_place` that
-    to the parameters elsewhere.
+    `pages` begin with the first, and follow each other. `unknown` is the response to an account
+    that cannot exist, or to none, which `makes_difference` or not, and `other_place` that to the
+    parameters elsewhere. Items are told apart by their ids, or by all of their fields (`by_row`) if
+    those stay the same. A continuation `expires` if each request gets another one.
     """
 
     first: Observation
@@ -75,6 +71,8 @@ class Reading:
     makes_difference: bool = False
     other_place: Observation | None = None
     search: Search | None = None
+    by_row: bool = False
+    expires: bool = False
     pages: Chain = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -90,6 +88,15 @@ class Reading:
         """What its pages contain."""
         return [seen.view for seen in self.pages]
 
+    def keys(self, page: PageView) -> tuple[str, ...]:
+        """What tells the items of a page apart."""
+        return page.rows if self.by_row else page.ids
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether its first page has a next one."""
+        return bool(self.pages) and self.views[0].end is None
+
     @property
     def may_be_of_another(self) -> bool:
         """Whether the items may be those of a default account, and this one is refused."""
@@ -101,13 +108,20 @@ class Reading:
         """Where its parameters are sent."""
         return self.first.probe.conventions.read_parameters
 
+    @property
+    def way(self) -> str:
+        """How it is continued; empty if that is not known."""
+        return "" if self.search is None or self.search.chosen is None else self.search.chosen.label
+
 
 @attrs.define(eq=False, repr=False)
 class Examination:
     """What was observed of a service so far; if it ended early, `stopped` is the reason.
 
     `page_sizes` are those of the reads in which `size_parameter` sets them; all reads can have it
-    if `is_one_page_size`. If there are none, `no_page_size` is the reason.
+    if `is_one_page_size`. If there are none, `no_page_size` is the reason. `is_check` means that a
+    service file holds, as far as this was tried, and `is_strict` that names are refused that are
+    not known.
     """
 
     send: Callable[[Probe], Observation]
@@ -128,6 +142,8 @@ class Examination:
     page_sizes: dict[str, int] = attrs.field(factory=dict[str, int])
     is_one_page_size: bool = False
     no_page_size: str = "no listing with three items on a page could be continued"
+    is_check: bool = False
+    is_strict: bool = False
 
     def ask(self, probe: Probe) -> Observation:
         """Send a probe, and keep its observation."""
@@ -136,9 +152,14 @@ class Examination:
             self.observations.append(seen)
         return seen
 
+    @property
+    def accepted(self) -> list[Reading]:
+        """The reads that were accepted."""
+        return [reading for reading in self.readings.values() if reading.pages]
+
     def telling(self) -> Observation | None:
         """What says most where no read is accepted: a page of another shape, or the last."""
-        shaped = (seen for seen in self.observations if seen.response and seen.response.is_success)
+        shaped = (seen for seen in self.observations if seen.is_success)
         return next(shaped, self.observations[-1] if self.observations else None)
 
     def is_accepted_after(self, refused: Observation) -> bool:

@@ -26,7 +26,6 @@ _IDS = re.compile(
     r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"
     r"|trace-context"
 )
-_LIMITS = re.compile(r"rate-?limit|^retry-after$")
 _ENDS = {
     "null": "`next` is null on the last page",
     "missing": "the last page has no `next`",
@@ -37,7 +36,7 @@ _ENDS = {
 
 def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Finding, ...]:
     """One finding for each open point, and one for each read that differs from the others."""
-    accepted = [reading for reading in found.readings.values() if reading.pages]
+    accepted = found.accepted
     return (
         _service(found),
         _credentials(found),
@@ -51,13 +50,11 @@ def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Findin
             not_observed("end of listing", "unknown: no listing was read to its end"),
             {each.name: end for each in accepted if (end := _end_of_listing(each)) is not None},
         ),
-        _page_size(accepted),
         _size_parameter(found, accepted),
         _request_id(found),
-        _limits(found, limited),
+        *_limits(limited),
         _errors(found),
         _reads(accepted),
-        not_observed("idempotency", "unknown: only writes could show it, and none is sent"),
     )
 
 
@@ -168,16 +165,17 @@ def _read_parameters(found: Examination, accepted: list[Reading]) -> list[Findin
 def _place(found: Examination, reading: Reading) -> Finding:
     where, other, unknown = f"in the {reading.place}", reading.other_place, reading.unknown
     certainty: Certainty = "not observed"
-    observed = f"an unknown account makes no difference: {unknown}"
+    what = "" if unknown is None else unknown.probe.purpose
+    observed = f"{what}, it makes no difference: {unknown}"
     if reading.makes_difference and unknown is not None:
-        observed = f"{where}, an unknown account makes a difference: {unknown}"
-        certainty = "observed" if found.is_accepted_after(unknown) else "likely"
+        observed = f"{where}, {what}, it makes a difference: {unknown}"
+        is_sure = found.is_accepted_after(unknown) and not unknown.is_temporary
+        certainty = "observed" if is_sure else "likely"
     elif other is not None and other.is_refused:
         observed, certainty = f"accepted {where}, refused elsewhere", "likely"
-    page, readings = reading.first.page, found.readings.values()
-    is_odd = page is not None and page.ids and any(each.makes_difference for each in readings)
+    is_odd = reading.first.view.ids and any(each.makes_difference for each in found.accepted)
     conclusion = where
-    if certainty == "not observed" and is_odd:
+    if certainty == "not observed" and is_odd and reading.other_place is None:
         conclusion = f"{where}, but the account makes no difference"
     settings: dict[str, Setting] = {"read_parameters": reading.place}
     return Finding("read parameters", conclusion, observed, certainty, settings)
@@ -251,14 +249,6 @@ def _end_of_listing(reading: Reading) -> Finding | None:
     )
 
 
-def _page_size(accepted: list[Reading]) -> Finding:
-    sizes = {len(page.items) for each in accepted for page in each.views if page.end is None}
-    if not sizes:
-        return not_observed("page size", "unknown: no listing had a next page")
-    certainty: Certainty = "observed" if len(sizes) == 1 else "likely"
-    return Finding("page size", _range(sizes), "of pages that have a next one", certainty)
-
-
 def _size_parameter(found: Examination, accepted: list[Reading]) -> Finding:
     point, name, known = "size parameter", found.size_parameter, found.page_sizes
     if not known:
@@ -300,22 +290,12 @@ def _request_id(found: Examination) -> Finding:
     return Finding(point, one_line(", ".join(unique), 100), observed, certainty, settings)
 
 
-def _limits(found: Examination, limited: RawResponse | None) -> Finding:
-    """Headers and refusals that indicate rate limits."""
-    shown: dict[str, str] = {}
-    for response in (*(seen.response for seen in found.observations), limited):
-        if response is not None:
-            shown |= {name: it for name, it in response.headers.items() if _LIMITS.search(name)}
-    observed = one_line(", ".join(f"{name}: {text}" for name, text in shown.items()), 160)
+def _limits(limited: RawResponse | None) -> Iterator[Finding]:
+    """The rate limit that a read has met."""
     if limited is not None:
-        conclusion = "429 when they are exceeded" + ", with a Retry-After" * (
-            "retry-after" in shown
-        )
-    elif shown:
-        conclusion = one_line(f"in the headers {', '.join(shown)}", 80)
-    else:
-        return not_observed("limits", "unknown: no header names one, and none was met")
-    return Finding("limits", conclusion, observed)
+        after = limited.headers.get("retry-after")
+        more = "" if after is None else f", with a Retry-After of {one_line(after, 40)}"
+        yield Finding("limits", f"429 when they are exceeded{more}")
 
 
 def _errors(found: Examination) -> Finding:

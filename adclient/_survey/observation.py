@@ -1,7 +1,7 @@
 """One request of a survey, what came of it, and the one view of a page."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,7 +25,8 @@ class Probe:
     """A request with any arguments, and what it is to show.
 
     It is sent under `conventions`, or `as_client` under those of the client. If it is not needed,
-    no problem follows from its failure.
+    no problem follows from its failure; if it is not retried, an error of the
+    service is an answer.
     """
 
     purpose: str = ""
@@ -37,6 +38,7 @@ class Probe:
     path: str | None = None
     has_credentials: bool = True
     is_needed: bool = True
+    is_retried: bool = True
 
     @property
     def account_id(self) -> str:
@@ -59,18 +61,19 @@ class PageView(NamedTuple):
     """A page as far as it has the documented outline, whatever its items are.
 
     `end` is how it says that it is the last; `next` is then None. `page` and `extra` are what is
-    besides `next`, and besides `data` and `page`.
+    besides `next`, and besides `data` and `page`; `rows` are the items as texts.
     """
 
     items: list[JSON]
     ids: tuple[str, ...]
+    rows: tuple[str, ...]
     next: JSON
     end: EndOfListing | None
     page: dict[str, JSON]
     extra: dict[str, JSON]
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Observation:
     """A probe, and its response or failure."""
 
@@ -124,10 +127,10 @@ class Observation:
         if not self.is_success or items is None or not isinstance(page, dict):
             return None
         found = (item["id"] if isinstance(item, dict) and "id" in item else item for item in items)
-        ids = tuple(dumps(each, "data", errors="backslashreplace") for each in found)
+        ids, rows = map(_texts, (found, items))
         rest = {name: value for name, value in page.items() if name != "next"}
         extra = {name: value for name, value in self.fields.items() if name not in ("data", "page")}
-        return PageView(items, ids, None if self.end else page["next"], self.end, rest, extra)
+        return PageView(items, ids, rows, None if self.end else page["next"], self.end, rest, extra)
 
     @property
     def end(self) -> EndOfListing | None:
@@ -193,6 +196,10 @@ class Observation:
         if self.kind == "no JSON":
             return "(no JSON)" if self.response is not None and self.response.body else "(empty)"
         return one_line(_outline(self.body, 3), 100)
+
+
+def _texts(values: Iterable[JSON]) -> tuple[str, ...]:
+    return tuple(dumps(each, "data", errors="backslashreplace") for each in values)
 
 
 def _outline(value: JSON, depth: int) -> str:

@@ -22,7 +22,7 @@ _MOST_GROUPS = 4
 
 def find_page_size(found: Examination) -> None:
     """Find the parameter on the listing with the longest pages, then try it on every read."""
-    accepted = [reading for reading in found.readings.values() if reading.pages]
+    accepted = found.accepted
     listings = [each for each in accepted if each.search and not each.search.trouble]
     listings.sort(key=_length, reverse=True)
     if not listings or _length(listings[0]) < 3:

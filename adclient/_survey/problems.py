@@ -47,7 +47,7 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
         yield f"{_NO_DIFFERENCE}; pass an account that has items"
     if found.targeting is not None and len(found.styled) == 2 and not _is_found(found):
         yield "gamma.search_targeting: no style of the targeting has an effect; pass another one"
-    used = {reading.first.probe.account_id for reading in found.readings.values() if reading.pages}
+    used = {reading.first.probe.account_id for reading in found.accepted}
     for account_id in found.accounts:
         # An examination that ended early may not have come to it.
         if account_id not in used and found.stopped is None:
@@ -82,7 +82,7 @@ def _is_found(found: Examination) -> bool:
 
 def _problems_of_read(found: Examination, name: str, conventions: Conventions) -> Iterator[str]:
     reading, namespace = found.readings.get(name), name.partition(".")[0]
-    accepted = [each for each in found.readings.values() if each.pages]
+    accepted = found.accepted
     if reading is None:
         yield f"not sent; {_MORE}, or `--timeout`"
         return

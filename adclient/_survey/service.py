@@ -43,7 +43,7 @@ def report_of(
     findings = tuple(_redacted(finding, redact) for finding in findings)
     if _conventions_of(findings) != conventions:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
-    accepted = [reading for reading in found.readings.values() if reading.pages]
+    accepted = found.accepted
     items = {reading.name: _items(reading) for reading in accepted}
     ids = {name: _ids(rows) for name, rows in items.items()}
     listings = {each.name: _listing(each, ids, keep_texts=keep_texts) for each in accepted}

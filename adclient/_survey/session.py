@@ -140,11 +140,12 @@ class Session:
         # A wait for a rate limit may take all the time, but an attempt only that of a call.
         longest = own.retry.attempt_timeout or own.timeout
         longest = min(longest, max(_LONGEST_REQUEST, self.timeout / 8))
-        return attrs.evolve(
-            own.merged(timeout=left, hooks=Hooks(on_retry=self._tell_wait)),
-            conventions=conventions,
-            retry=attrs.evolve(own.retry, attempt_timeout=longest),
-        )
+        retry = attrs.evolve(own.retry, attempt_timeout=longest)
+        if not probe.is_retried:
+            retry = attrs.evolve(retry, statuses={429} & retry.statuses)
+        hooks = Hooks(on_retry=self._tell_wait)
+        merged = own.merged(timeout=left, hooks=hooks, retry=retry)
+        return attrs.evolve(merged, conventions=conventions)
 
     def _unsent(self, probe: Probe, error: Exception) -> Observation:
         reason = self.redact(str(error))

@@ -19,12 +19,10 @@ _QUESTIONS = {
     "objects": "How is `targeting` written in a query: as JSON, or with brackets?",
     "continuation": "In which parameter, and in which form, is `page.next` sent back?",
     "end of listing": "What does the last page of a listing have as `page.next`?",
-    "page size": "How many items does a page have?",
     "size parameter": "Which parameter sets how many items a page has, and what is the most?",
     "request id": "Which header of a response has the id of the request?",
     "limits": "What are the rate limits, what do they apply to, and how is a request refused?",
     "errors": "What do errors look like, and which statuses and codes are there?",
-    "idempotency": "Is there a header for idempotency keys, so that a write can be repeated?",
 }
 
 

@@ -31,33 +31,37 @@ _FOR_PAGE_SIZE = 6
 
 def run(found: Examination) -> None:
     """Find a read that is accepted; then vary it and the others, one thing at a time."""
-    _find(found)
+    if found.base is None:
+        _find(found)
     if found.base is None:
         return
-    if found.has_credentials:
-        found.anonymous = found.ask(
-            attrs.evolve(
-                found.base.first.probe, purpose="without credentials", has_credentials=False
-            )
-        )
-    for operation in READS.values():
-        _read(found, operation)
-    _try_objects(found)
-    listings = [
-        reading
-        for reading in found.readings.values()
-        if reading.first.page is not None and reading.first.page.end is None
-    ]
+    if found.has_credentials and not found.is_check:
+        probe = found.base.first.probe
+        anonymous = attrs.evolve(probe, purpose="without credentials", has_credentials=False)
+        found.anonymous = found.ask(anonymous)
+    for name, operation in READS.items():
+        if name not in found.readings:
+            found.readings[name] = _read(found, operation)
+    if not found.is_check:
+        _try_objects(found)
+    listings = [each for each in found.accepted if each.is_listing and each.search is None]
     for number, reading in enumerate(listings, 1):
-        reserve = _FOR_LISTING * (len(listings) - number)
-        search(found, reading, reserve)
-        # Half of what is left, so that one long listing does not use up all of it.
-        share = int(found.left() - reserve - _FOR_PAGE_SIZE) // (2 if reserve else 1)
-        read_on(found, reading, share)
+        _read_listing(found, reading, _FOR_LISTING * (len(listings) - number))
+    for reading in listings:  # which another one may have explained
+        if not reading.way and found.known and found.left() > _FOR_LISTING:
+            _read_listing(found, reading, 0)
     try:
-        find_page_size(found)
+        if not found.is_check:
+            find_page_size(found)
     except StoppedError as stop:  # the examination itself is complete
         found.no_page_size = str(stop)
+
+
+def _read_listing(found: Examination, reading: Reading, reserve: int) -> None:
+    search(found, reading, reserve)
+    # Half of what is left, so that one long listing does not use up all of it.
+    share = int(found.left() - reserve - _FOR_PAGE_SIZE) // (2 if reserve else 1)
+    read_on(found, reading, share)
 
 
 def _find(found: Examination) -> None:
@@ -66,8 +70,8 @@ def _find(found: Examination) -> None:
     for probe in _first_probes(found.accounts):
         seen = found.ask(probe)
         if seen.page is not None:
-            found.base = Reading(seen)
-            _try_unknown_account(found, found.base)
+            is_first, found.base = found.base is None, Reading(seen)
+            try_account(found, found.base, NO_ACCOUNT if is_first else None)
             if found.base.place == "query" or not found.base.may_be_of_another:
                 return
             continue
@@ -96,60 +100,66 @@ def _probe(operation: Operation, account_id: str, conventions: Conventions) -> P
     )
 
 
-def _try_unknown_account(found: Examination, reading: Reading) -> None:
+def try_account(found: Examination, reading: Reading, other: str | None) -> None:
     """Find out whether the account is read where it is sent.
 
-    A service may ignore it, and serve a default account: only one that treats an unknown account
-    differently reads it.
+    A service may ignore it, and serve a default account: only one that treats another account, or
+    none, differently reads it. An account that cannot exist is named for one read only, as a
+    service may lock a token that asks for it often.
     """
-    probe = reading.first.probe
-    reading.unknown = _unknown_account(found, probe)
+    reading.unknown = _of_another(found, reading.first.probe, other)
     reading.makes_difference = _differs(found, reading.first, reading.unknown)
-    if reading.makes_difference or reading.unknown.is_temporary:
+    if reading.makes_difference:
         return
-    other = _IN_QUERY if probe.conventions == _IN_BODY else _IN_BODY
-    seen = found.ask(_probe(probe.operation, probe.account_id, other))
+    if other is not None and _differs(
+        found, reading.first, _of_another(found, reading.first.probe, None)
+    ):
+        reading.makes_difference = True
+        return
+    probe = reading.first.probe
+    elsewhere = _IN_QUERY if probe.conventions == _IN_BODY else _IN_BODY
+    seen = found.ask(_probe(probe.operation, probe.account_id, elsewhere))
     reading.other_place = seen
     if seen.page is not None:
-        unknown = _unknown_account(found, seen.probe)
+        unknown = _of_another(found, seen.probe, other)
         if _differs(found, seen, unknown):
             reading.first, reading.unknown, reading.pages = seen, unknown, [seen]
             reading.makes_difference = True
 
 
-def _unknown_account(found: Examination, probe: Probe) -> Observation:
+def _of_another(found: Examination, probe: Probe, account_id: str | None) -> Observation:
+    what = "without an account" if account_id is None else "an account that cannot exist"
+    arguments: dict[str, JSON] = {} if account_id is None else {"account_id": account_id}
     return found.ask(
-        attrs.evolve(
-            probe, purpose="an account that cannot exist", arguments={"account_id": NO_ACCOUNT}
-        )
+        attrs.evolve(probe, purpose=what, arguments=arguments, is_needed=False, is_retried=False)
     )
 
 
 def _differs(found: Examination, known: Observation, unknown: Observation) -> bool:
-    """Whether an unknown account has an effect: it is refused, or has other items."""
-    page, other = known.page, unknown.page
-    if page is None or unknown.is_temporary:
+    """Whether another account, or none, has an effect: it is refused, or has other items."""
+    page, other, response = known.page, unknown.page, unknown.response
+    if page is None or response is None or 300 <= response.status < 400 or response.status == 429:
         return False
-    if other is None:
-        return unknown.response is not None and not 300 <= unknown.response.status < 400
-    if not page.ids or set(page.ids) & set(other.ids):
+    if other is None and not unknown.is_temporary:
+        return True
+    if other is not None and (not page.ids or set(page.ids) & set(other.ids)):
         return False
-    # Items of a service that ignores the account may be others each time.
+    # It may fail, or have other items each time, for another reason.
     again = found.ask(attrs.evolve(known.probe, purpose="the account, again"))
     return again.page is not None and again.page.ids == page.ids
 
 
-def _read(found: Examination, operation: Operation) -> None:
+def _read(found: Examination, operation: Operation) -> Reading:
     """Send one of the seven reads, where the others are read, for an account that it accepts."""
     assert found.base is not None
     has_items = found.base.first.page is not None and found.base.first.page.ids
     if operation.full_name == found.base.name and (has_items or len(found.accounts) == 1):
-        found.readings[operation.full_name] = found.base
-        return
-    place = found.base.first.probe.conventions
+        return found.base
+    place = found.base.first.probe.conventions.read_parameters
+    places = (_IN_QUERY, _IN_BODY) if place == "query" else (_IN_BODY, _IN_QUERY)
     refused: Observation | None = None
     served: Observation | None = None  # with items, if any account has some
-    for conventions in (place, _IN_QUERY if place == _IN_BODY else _IN_BODY):
+    for conventions in places:
         for account_id in _accounts(found, operation):
             seen = found.ask(_probe(operation, account_id, conventions))
             if seen.page is None:
@@ -163,22 +173,17 @@ def _read(found: Examination, operation: Operation) -> None:
                 break
         if served is not None:
             reading = Reading(served)
-            _try_unknown_account(found, reading)
+            try_account(found, reading, None)
             if refused is None or not reading.may_be_of_another:
-                found.readings[operation.full_name] = reading
-                return
+                return reading
             served = None
     assert refused is not None
-    found.readings[operation.full_name] = Reading(refused)
+    return Reading(refused)
 
 
 def _accounts(found: Examination, operation: Operation) -> list[str]:
     """The accounts to try, first those that serve no other platform; one if none fits."""
-    probes = [
-        each.first.probe
-        for each in found.readings.values()
-        if each.first.page is not None and each.first.page.ids
-    ]
+    probes = [each.first.probe for each in found.accepted if each.views[0].ids]
     known = {probe.operation.namespace: probe.account_id for probe in probes}
     if operation.namespace in known:
         return [known[operation.namespace]]
@@ -199,14 +204,15 @@ def _try_objects(found: Examination) -> None:
     targeting = found.targeting or guess
     if targeting is None:
         return
-    again = attrs.evolve(reading.first.probe, purpose="the search without an object, again")
+    probe = reading.first.probe
+    again = attrs.evolve(probe, purpose="the search without an object, again")
     found.plain_again = found.ask(again)
     for style in STYLES:
         found.styled[style] = found.ask(
             attrs.evolve(
-                reading.first.probe,
+                probe,
                 purpose=f"an object, written as {style}",
-                arguments={**reading.first.probe.arguments, "targeting": targeting},
-                conventions=attrs.evolve(reading.first.probe.conventions, object_style=style),
+                arguments={**probe.arguments, "targeting": targeting},
+                conventions=attrs.evolve(probe.conventions, object_style=style),
             )
         )

@@ -53,12 +53,11 @@ def check_findings(report: Report, profile: Profile, conventions: Conventions) -
         assert found.object_style == conventions.object_style
     assert told["request id"] == ("observed", conventions.request_id_headers[0].lower())
     assert found.request_id_headers[0] in (told["request id"][1], "x-request-id")
-    assert told["limits"][0] == ("not observed", "observed")[bool(profile.requests_a_minute)]
+    assert ("limits" in told) == bool(profile.requests_a_minute)
     parts = {"text": "message", "detail": "message", "empty": "nothing but the status"}
     parts |= dict.fromkeys(("html", "truncated", "success_false"), "message")
     expected = parts.get(profile.errors, "message, code, details")
     assert told["errors"] == ("observed", f"the client reads: {expected}")
-    assert told["idempotency"][0] == "not observed"
     certainty, conclusion = told["continuation"]
     is_number = profile.continuation == "number"
     if is_number and conventions.cursor_parameter == "page":
@@ -68,7 +67,7 @@ def check_findings(report: Report, profile: Profile, conventions: Conventions) -
         return
     assert report.problems == ()
     if profile.continuation == "none":
-        assert (certainty, told["page size"][0]) == ("not observed", "not observed")
+        assert certainty == "not observed"
     elif "url" in profile.continuation:
         assert told["continuation"] == ("observed", "the URL in `next`, followed")
     else:
@@ -77,7 +76,6 @@ def check_findings(report: Report, profile: Profile, conventions: Conventions) -
         # The fake also accepts the entries of an object one by one.
         is_named = found.cursor_parameter == conventions.cursor_parameter
         assert is_named or (found.continuation is dict and profile.continuation == "object")
-        assert told["page size"] == ("observed", "5 items")
         if profile.page_size_parameter is not None:
             size = "`limit` sets the page size; 5 items without it"
             assert told["size parameter"] == ("observed", size)
