@@ -21,6 +21,7 @@ CODES = EXIT_CODES | {
     0: "examined, and a client with these settings has read everything that was tried",
     1: "examined, but a problem is reported, or it ended early",
     3: "no read was accepted, so there was nothing to examine",
+    4: "everything was read, but no listing has a second page: how one continues is not known",
     6: "with --check: the service has changed",
     130: "interrupted by Ctrl-C, after a report on what was observed until then",
 }
@@ -104,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
             report = examine(
                 client,
                 account_id=accounts,
+                service=file,
                 targeting=options.targeting,
                 timeout=options.timeout,
                 most_requests=options.requests,
@@ -127,9 +129,7 @@ def run(options: argparse.Namespace) -> int:
         report = report.save(options.save, replace=options.force)
     changes = None if file is None else report.changes(file)
     _print(report, options, changes)
-    if not report.is_accepted:
-        return 3
-    return 6 if changes else 1 if report.problems else 0
+    return 6 if changes and report.is_accepted else report.exit_code
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -164,9 +164,13 @@ def _print(
         print(report.details())
     elif changes is None:
         print(report)
-    if changes is not None and not options.json:
-        for title, lines in (("Changes", changes or ("none",)), ("Problems", report.problems)):
-            print("\n  ".join([title, *lines] if lines else []), end="\n" * bool(lines))
+    if changes is None or options.json:
+        return
+    first = "Changes", changes or ("none",)
+    if not report.is_accepted:  # so nothing was compared
+        first = "Service", tuple(str(report[point]) for point in ("service", "credentials"))
+    for title, lines in (first, ("Problems", report.problems)):
+        print("\n  ".join([title, *lines] if lines else []), end="\n" * bool(lines))
 
 
 def _header(text: str) -> tuple[str, str]:

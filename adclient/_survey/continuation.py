@@ -69,7 +69,8 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
         if ways and _is_acceptable(ways[-1]):
             is_known = candidate.known is not None
             rivals = rivals_of(again.view.next, hinted, is_known=is_known) if candidate.name else []
-            names = [name for name in rivals if f"`{name}`" not in result.tried]
+            rivals += [each.name for each in found.known.values() if each.name]
+            names = [name for name in {**dict.fromkeys(rivals)} if f"`{name}`" not in result.tried]
             is_text = candidate.settings.get("follow_next_urls") is False
             for name in _effective(found, reading, names, is_text=is_text):
                 ways += _tried(found, reading, by_name(name, is_text=is_text))
@@ -223,20 +224,27 @@ def _decide(found: Examination, reading: Reading, ways: list[Way]) -> None:
     assert result is not None
     labels = " and ".join(candidate.label for candidate, _ in ways)
     is_evident = any(_certainty(*way) == "observed" for way in ways)
+    lost: list[Candidate] = []
     if len(ways) > 1:
         chains = [(each, _compared(found, reading, each)) for each, _ in ways]
-        compared = [(each, pages) for each, pages in chains if pages]
-        keys = [{key for seen in pages for key in reading.keys(seen.view)} for _, pages in compared]
-        is_evident = is_evident and all(each == keys[0] for each in keys)
+        keys = [{key for seen in pages for key in reading.keys(seen.view)} for _, pages in chains]
         most = set[str]().union(*keys)
-        ways = [way for way, own in zip(compared, keys, strict=True) if own == most]
-    ways = [way for way in ways if _is_acceptable(way) and not _skips(found, reading, way)]
-    if ways:
-        result.chosen, reading.pages = ways[0]
+        lost = [each for (each, _), own in zip(chains, keys, strict=True) if own != most]
+        kept = [way for way, own in zip(chains, keys, strict=True) if own == most]
+        ways = [way for way in kept if len(way[1]) > 1]
+        is_evident = is_evident and not lost
+    ways = [way for way in ways if _is_acceptable(way)]
+    sure = [way for way in ways if not _skips(found, reading, way)]
+    if sure:
+        result.chosen, reading.pages = sure[0]
         result.trouble = result.step = ""
         is_proven = is_evident and (result.control or not result.chosen.name)
         result.certainty = "observed" if is_proven else result.chosen.known or "likely"
-        found.known[result.chosen.label] = result.chosen._replace(known=result.certainty)
+        result.equal = [each._replace(known=result.certainty) for each, _ in sure]
+        _learn(found, result, lost)
+    elif ways:
+        result.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
+        result.step = _ASK
     elif labels:
         result.trouble, result.step = f"whether {labels} loses items is not certain", LARGER
     elif overlapping := [label for label, it in result.tried.items() if it == "overlap"]:
@@ -246,10 +254,22 @@ def _decide(found: Examination, reading: Reading, ways: list[Way]) -> None:
         result.trouble = f"no way to continue it was found, of {len(result.tried)}"
 
 
+def _learn(found: Examination, result: Search, lost: list[Candidate]) -> None:
+    """Keep the ways that may continue other listings, and give up those that lose items."""
+    found.known |= {each.label: each for each in result.equal}
+    labels = {each.label for each in lost}
+    for label in labels:
+        found.known.pop(label, None)
+    for other in [each.search for each in found.readings.values() if each.search is not None]:
+        better = [each for each in other.equal if each.label not in labels]
+        if other.chosen is not None and other.chosen.label in labels and better:
+            other.chosen = better[0]
+
+
 def _compared(found: Examination, reading: Reading, candidate: Candidate) -> Chain:
-    """The pages to which a way leads from the first one; none if it goes wrong."""
+    """The pages to which a way leads from the first one; only that if it goes wrong."""
     effect, pages = follow(found, reading, [_fresh(found, reading)], candidate, _TO_COMPARE)
-    return pages if effect == "continues" else []
+    return pages if effect == "continues" else pages[:1]
 
 
 def _skips(found: Examination, reading: Reading, way: Way) -> bool:

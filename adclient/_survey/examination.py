@@ -43,14 +43,15 @@ class Candidate(NamedTuple):
 class Search:
     """The search for the continuation of one listing, and what it found.
 
-    `trouble` is why there is none, or what is wrong with it, and `step` what to do, if not the
-    usual.
+    `equal` are the ways that lead to the same items, the chosen one too. `trouble` is why there is
+    none, or what is wrong with it, and `step` what to do, if not the usual.
     """
 
     form: Next | None
     control: Observation | None = None
     tried: dict[str, Effect] = attrs.field(factory=dict[str, Effect])
     chosen: Candidate | None = None
+    equal: list[Candidate] = attrs.field(factory=list[Candidate])
     certainty: Certainty = "not observed"
     trouble: str = ""
     step: str = ""

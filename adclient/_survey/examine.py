@@ -1,16 +1,19 @@
 """The examination of a service, from code."""
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 
 from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
 from adclient._service.model import Service
+from adclient._service.reading import read_service
 from adclient._survey.examination import Examination
 from adclient._survey.observation import READS
 from adclient._survey.report import Report
 from adclient._survey.service import report_of
 from adclient._survey.session import Session, StoppedError
 from adclient._survey.trials import SEARCH, run
+from adclient._survey.verify import verify
 from adclient.extend import parts_of, validated
 from adclient.models import JSON
 from adclient.options import check_count, check_timeout, check_type
@@ -46,6 +49,7 @@ def examine(
     client: AdClient,
     *,
     account_id: str | Sequence[str],
+    service: str | PathLike[str] | None = None,
     targeting: Mapping[str, JSON] | None = None,
     timeout: float | None = None,
     most_requests: int | None = None,
@@ -62,6 +66,8 @@ def examine(
         client: A client of the service; it stays open.
         account_id: An account, or several if each belongs to one platform. The more items they
             have, the more there is to observe.
+        service: A service file to check: about ten reads show whether it still holds, and only what
+            does not is searched for. None to find out everything.
         targeting: A search that the service understands and that finds some of the options, to
             find out how objects are encoded. None for a guess.
         timeout: Seconds for the whole examination; None for 120.
@@ -92,6 +98,7 @@ def examine(
     check_type("client", client, AdClient)
     parts = parts_of(client)
     parts.check_open()
+    known = None if service is None else read_service(service)
     accounts = [account_id] if isinstance(account_id, str) else list(account_id)
     given = None if targeting is None else dict(targeting)
     for account in accounts or [""]:  # refused now, not when it is sent
@@ -114,7 +121,7 @@ def examine(
     )
 
     def report() -> Report:
-        service = Service(
+        shown = Service(
             url=parts.options.base_url,
             accounts=tuple(examination.accounts),
             auth=session.auth,
@@ -122,7 +129,7 @@ def examine(
         )
         return report_of(
             examination,
-            service,
+            shown,
             session.redact,
             limited=session.limited,
             keep_texts=keep_texts,
@@ -131,7 +138,10 @@ def examine(
         )
 
     try:
-        run(examination)
+        if known is not None:
+            verify(examination, known)
+        if examination.stopped is None:
+            run(examination)
     except StoppedError as stop:
         examination.stopped = str(stop)
     except KeyboardInterrupt as interrupt:

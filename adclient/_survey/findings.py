@@ -48,7 +48,11 @@ def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Findin
         ),
         *_together(
             not_observed("end of listing", "unknown: no listing was read to its end"),
-            {each.name: end for each in accepted if (end := _end_of_listing(each)) is not None},
+            {
+                each.name: end
+                for each in accepted
+                if (end := _end_of_listing(found, each)) is not None
+            },
         ),
         _size_parameter(found, accepted),
         _request_id(found),
@@ -236,8 +240,11 @@ def _continuation(reading: Reading) -> Finding:
     return Finding(point, conclusion, observed, search.certainty, settings)
 
 
-def _end_of_listing(reading: Reading) -> Finding | None:
+def _end_of_listing(found: Examination, reading: Reading) -> Finding | None:
     page = reading.views[-1]
+    if page.end is None and found.is_check:  # nothing contradicts the file
+        end = reading.first.probe.conventions.end_of_listing
+        return Finding("end of listing", _ENDS[end], settings={"end_of_listing": end})
     if page.end is None:
         return None
     observed = f"on page {len(reading.pages)} of {reading.name}"
@@ -325,6 +332,6 @@ def _reads(accepted: list[Reading]) -> Finding:
         return not_observed("reads", "unknown: no read was accepted")
     items = {each.name: sum(len(page.ids) for page in each.views) for each in accepted}
     observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
-    part = [each.name for each in accepted if _end_of_listing(each) is None]
+    part = [each.name for each in accepted if each.views[-1].end is None]
     more = f"; not to its end: {', '.join(part)}" * bool(part)
     return Finding("reads", f"{len(accepted)} of 7 are accepted{more}", observed)

@@ -1,13 +1,15 @@
 """Which parameter sets how many items a page has, by experiment.
 
 It is right only if a smaller page has the first items of the usual one, and the page after it those
-that follow: a filter, or a limit of the whole listing, does nothing of the kind.
+that follow: a filter, or a limit of the whole listing, does nothing of the kind. If another size
+leads past items that are known, the continuation loses some.
 """
 
 from collections.abc import Mapping, Sequence
 
 import attrs
 
+from adclient._survey.candidates import number_of
 from adclient._survey.examination import Examination, Reading
 from adclient._survey.observation import Observation, PageView, Probe
 
@@ -22,8 +24,7 @@ _MOST_GROUPS = 4
 
 def find_page_size(found: Examination) -> None:
     """Find the parameter on the listing with the longest pages, then try it on every read."""
-    accepted = found.accepted
-    listings = [each for each in accepted if each.search and not each.search.trouble]
+    listings = [each for each in found.accepted if each.search and not each.search.trouble]
     listings.sort(key=_length, reverse=True)
     if not listings or _length(listings[0]) < 3:
         return
@@ -37,7 +38,7 @@ def find_page_size(found: Examination) -> None:
     sizes = {found.page_sizes.get(reading.name) for reading in listings}
     if len(sizes) == 1:
         size = {name: _length(listings[0])}
-        rest = [reading for reading in accepted if reading not in listings]
+        rest = [reading for reading in found.accepted if reading not in listings]
         found.is_one_page_size = all(_is_left_alone(found, reading, size) for reading in rest)
 
 
@@ -60,20 +61,44 @@ def _search(found: Examination, reading: Reading, names: Sequence[str], together
 
 def _is_set_by(found: Examination, reading: Reading, name: str) -> bool:
     """Whether a parameter alone sets the length of the first pages, and no item is lost."""
-    assert reading.search is not None
-    assert reading.search.chosen is not None
-    chosen, size = reading.search.chosen, _length(reading) - 1
-    if chosen.name == name or size < 1:
+    size = _length(reading) - 1
+    if size < 1 or reading.search is None or f"`{name}`" == reading.way:
         return False
     seen = found.ask(_probe(reading, {name: size}))
     if not _is_shorter(seen, reading.views[0], size):
         return False
-    following = found.ask(attrs.evolve(chosen.probe(seen), purpose="the page after it"))
-    ids = [each for page in reading.views for each in page.ids]
-    if following.page is None or [*following.page.ids] != ids[size : 2 * size]:
+    keys = [key for page in reading.views for key in reading.keys(page)]
+    following = _following(found, reading, seen)
+    if following != keys[size : 2 * size]:
+        if _loses(found, reading, name, keys):
+            reading.search.trouble = f"with {name}={size}, a page lacks items that it has otherwise"
+            reading.search.step = "ask the makers of the service, as pages may lose items"
         return False
     # What a file suggests is known to change nothing.
     return _is_left_alone(found, reading, {name: size + 1})
+
+
+def _following(found: Examination, reading: Reading, seen: Observation) -> list[str]:
+    """The items of the page after a smaller one."""
+    assert reading.search is not None
+    assert reading.search.chosen is not None
+    probe = reading.search.chosen.probe(seen)
+    page = found.ask(attrs.evolve(probe, purpose="the page after it")).page
+    return [] if page is None else [*reading.keys(page)]
+
+
+def _loses(found: Examination, reading: Reading, name: str, keys: list[str]) -> bool:
+    """Whether a smaller page leads past items that are known, by a continuation of its own."""
+    usual = reading.views[0].next
+    if number_of(usual) is not None:  # whose pages may be counted in the usual size
+        return False
+    for size in {_length(reading) - 1, _length(reading) // 2}:
+        seen = found.ask(_probe(reading, {name: size}))
+        if _is_shorter(seen, reading.views[0], size) and seen.view.next != usual:
+            following = _following(found, reading, seen)
+            if following and following[0] in keys[size + 1 :]:
+                return True
+    return False
 
 
 def _is_left_alone(found: Examination, reading: Reading, size: Mapping[str, int]) -> bool:

@@ -21,6 +21,7 @@ _MORE_FOLLOWS = re.compile("next|more|remain|truncated|partial|incomplete", re.I
 _MAY_CONTINUE = re.compile(f"{_MORE_FOLLOWS.pattern}|cursor|token|after", re.IGNORECASE)
 _NUMBER_FOLLOWS = re.compile(r"(^|\.|x-)next|next$|more|remain", re.IGNORECASE)
 _IS_END = re.compile("last|end$|done|complete|final|finished|exhausted", re.IGNORECASE)
+_HEADER_FOLLOWS = re.compile("next|cursor|continu")
 _OF_LIMITS = re.compile(r"(^|[._])(rate|quota|retry)", re.IGNORECASE)
 Scalar = str | int | float | None
 
@@ -110,16 +111,22 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
             yield f"{one_line(str(error), 100)}; {_ASK}"
             break
     ended = [each for each in accepted if each.views[-1].end is not None]
-    ways = {_way(each) for each in ended if len(each.pages) > 1}
-    is_alike = _way(reading) in ways and len({each.views[-1].end for each in ended}) == 1
+    ways = {each.way for each in ended if len(each.pages) > 1}
+    is_alike = reading.way in ways and len({each.views[-1].end for each in ended}) == 1
     has_trouble = search is not None and search.trouble
-    if _way(reading) and reading not in ended and not is_alike and not has_trouble:
+    if (
+        not found.is_check
+        and reading.way
+        and reading not in ended
+        and not is_alike
+        and not has_trouble
+    ):
         yield f"not read to its end; {_MORE}"
     last = reading.views[-1]
     if last.end is not None:
         # Where no page has a next one, a page without it may mean something else.
         sure = {"null", *(each.views[-1].end for each in accepted if len(each.pages) > 1)}
-        if last.end not in sure:
+        if last.end not in sure and not found.is_check:
             yield f"no listing with two pages ended as this page does; {_LARGER}"
         for what in _contradictions(reading, last):
             yield f"{what}, so items may be missing; {_ASK}"
@@ -134,6 +141,9 @@ def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
     )
     if any("next" in "".join(each).lower().split() for each in relations):
         yield "the last page has a `Link` to a next one"
+    for name, text in _headers(reading.pages[-1]).items():
+        if _HEADER_FOLLOWS.search(name) and text.lower() not in ("", "0", "false", "null", "none"):
+            yield f"the last page has the header {one_line(name, 40)}"
     texts = _MORE_FOLLOWS if last.end == "null" else _MAY_CONTINUE
     ending = [*_fields(last.extra), *_fields(last.page), *_counts(reading.pages[-1])]
     for name, value in ending:
@@ -193,9 +203,3 @@ def _words(name: str) -> set[str]:
     """The words of the last name of a path, written in any style."""
     spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2])
     return {word for word in re.split("[^a-z]+", spaced.lower()) if word}
-
-
-def _way(reading: Reading) -> str:
-    """How a listing is continued; empty if it is not known."""
-    search = reading.search
-    return "" if search is None or search.chosen is None else search.chosen.label

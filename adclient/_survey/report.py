@@ -87,6 +87,22 @@ class Report(ToJSON):
         """Whether any read was accepted; otherwise there is little to conclude from."""
         return self.example is not None
 
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this report.
+
+        - 0: a client with these settings has read everything that was tried
+        - 1: a problem is reported, or the examination ended early
+        - 3: no read was accepted
+        - 4: everything was read, but no listing has a second page, so it is not known how one
+          continues
+        """
+        if not self.is_accepted:
+            return 3
+        if self.problems:
+            return 1
+        return 4 if self["continuation"].certainty == "not observed" else 0
+
     def conventions(self) -> Conventions:
         """Make the conventions that follow from the findings.
 

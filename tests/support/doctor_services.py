@@ -147,7 +147,9 @@ class Service:
             items = self.searched(listing, given, items)
         most = listing.count
         for name, kind in listing.sizes.items():
-            if (number := int(given.get(name, 0))) and kind == "steps only" and number not in STEPS:
+            if not (text := str(given.get(name, 0))).isdecimal():
+                return self.refusal(400, f"{name} must be a number")
+            if (number := int(text)) and kind == "steps only" and number not in STEPS:
                 return self.refusal(400, f"{name} must be one of {STEPS}")
             if number and kind == "crash":
                 return self.refusal(500, "no such page size")

@@ -177,10 +177,10 @@ def test_file_is_saved_only_if_a_read_was_accepted_and_without_texts(tmp_path) -
     file = tmp_path / "service.toml"
     assert main(["doctor", refusing_url(), *BETA, "--save", str(file)]) == 3
     assert not file.exists()
-    with served(Service(listing=Listing(count=3))) as url:
+    with served(Service(listing=Listing(count=3))) as url:  # whose continuation is not known
         for options in ([], ["--keep-texts"]):
             arguments = ["--save", str(file), "--quiet", "--force", *options]
-            assert main(["doctor", url, "-a", ACCOUNT, *arguments]) == 0
+            assert main(["doctor", url, "-a", ACCOUNT, *arguments]) == 4
             assert ("Name 21" in file.read_text()) == bool(options)
     with pytest.raises(ConfigurationError, match=r"exists; pass replace=True"):
         examined(Service()).save(file)
