@@ -12,6 +12,7 @@ from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"
 _COLUMNS = 100
+_FEW = 3
 _VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
 
 
@@ -102,23 +103,20 @@ class ConformReport(ToJSON):
 
     def __str__(self) -> str:
         """The counts, what failed or is open, and why the others were not run."""
-        lines = [
-            f"  {verdict:<9}{each}"
-            for verdict in ("failed", "open")
-            for each in self.results
-            if each.verdict == verdict
-        ]
-        reasons: dict[str, list[str]] = {}
-        for each in self.results:
-            if each.verdict == "not run":
-                reasons.setdefault(each.seen, []).append(each.check.operation)
-        for reason, names in reasons.items():
+        alike: dict[tuple[str, str], list[str]] = {}  # what is told once, of which operations
+        for verdict in _VERDICTS[:3]:
+            for each in self.results:
+                if each.verdict == verdict:
+                    is_run = verdict != "not run"
+                    what = str(each).partition(": ")[2] if is_run else f"not checked; {each.seen}"
+                    alike.setdefault((verdict, what), []).append(each.check.operation)
+        lines: list[str] = []
+        for (verdict, what), names in alike.items():
             operations = [*dict.fromkeys(names)]
-            where = (
-                ", ".join(operations) if len(operations) < 4 else f"{len(operations)} operations"
-            )
-            lines.append(f"  {'not run':<9}{len(names)} checks of {where}: {reason}")
-        where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
+            where = ", ".join(operations)
+            if len(operations) > _FEW:
+                where = f"{operations[0]} and {len(operations) - 1} others"
+            lines.append(f"  {verdict:<9}{where}: {what}")
         title = f"{self.base_url}: {self.sent} requests, {where}"
         wrapped = [fill(each, width=_COLUMNS, subsequent_indent=" " * 13) for each in lines]
         return "\n".join([title, self._summary, "", *wrapped])

@@ -45,7 +45,7 @@ NAMES = {
         (edited(ADS, put("id", 7, "data"), call=1), "id"),
         (edited(ADS, without("name", "data")), "name"),
         (edited(ADS, put("status", True, "data")), "status_field"),
-        (edited(ADS, put("id", "same", "data")), "distinct"),
+        (edited(ADS, lambda body: body["data"].append(body["data"][0])), "distinct"),
         (edited(ADS, without("page")), "page"),
         (edited(ADS, without("next", "page"), call=3), "next"),
         (edited(ADS, put("next", False, "page"), call=3), "next"),
@@ -69,6 +69,24 @@ def test_refusal_of_an_unknown_account_can_have_any_shape(status, body, verdict)
     report = with_reads(change, max_retries=0)
     assert (failed(report), report.exit_code) == (set(), 0)
     assert seen(report, f"{ADS}: unknown account_id") == verdict
+
+
+def test_rows_of_one_id_are_open_if_they_differ() -> None:
+    def daily(body: dict) -> None:
+        body["data"] += [{**each, "day": "tue"} for each in body["data"]]
+
+    report = with_reads(edited(ADS, daily))
+    assert (failed(report), report.exit_code) == (set(), 0)
+    assert seen(report, f"{ADS}: distinct ids") == "open: ad_1: 2 of 10 items"
+
+
+def test_operations_that_deviate_alike_are_one_line() -> None:
+    def change(fake, request, response):
+        return attrs.evolve(response, body=response.body.replace(b'"name"', b'"title"'))
+
+    told = str(with_reads(change))
+    assert "beta.list_campaigns and 6 others: data.name: expected" in " ".join(told.split())
+    assert told.count("data.name") == 1
 
 
 def test_account_that_is_accepted_is_preferred() -> None:
