@@ -129,7 +129,9 @@ def run(options: argparse.Namespace) -> int:
         report = report.save(options.save, replace=options.force)
     changes = None if file is None else report.changes(file)
     _print(report, options, changes)
-    return 6 if changes and report.is_accepted else report.exit_code
+    if changes is None or not report.is_accepted:
+        return report.exit_code
+    return 6 if changes else min(report.exit_code, 1)  # what the file does not know is no news
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:

@@ -92,7 +92,8 @@ def _loses(found: Examination, reading: Reading, name: str, keys: list[str]) -> 
     usual = reading.views[0].next
     if number_of(usual) is not None:  # whose pages may be counted in the usual size
         return False
-    for size in {_length(reading) - 1, _length(reading) // 2}:
+    half = _length(reading) // 2
+    for size in (_length(reading) - 1, half, half + 1):
         seen = found.ask(_probe(reading, {name: size}))
         if _is_shorter(seen, reading.views[0], size) and seen.view.next != usual:
             following = _following(found, reading, seen)

@@ -11,189 +11,161 @@ from adclient._survey.observation import READS
 
 COUNTS = {"beta.list_campaigns": 57, "gamma.search_targeting": 46, "gamma.list_ads": 83}
 ACCOUNT = "account_1"
-Given = Mapping[str, str]
+Items, Given = list[dict], Mapping[str, str]
 
 
-def rows_of(read: str, most: int = 100) -> list[dict]:
+def rows_of(read: str, most: int = 100) -> Items:
     """The true items of a read; some share a time."""
+    item = {"name": "Name 1", "status": "ON"}
+    numbers = range(min(most, COUNTS.get(read, 7)))
     return [
-        {
-            "id": f"x{n * 7919 % 1000}-{n}",
-            "name": f"Name {n}",
-            "status": "ON",
-            "at": 1_790_000_000 - n // 3,
-        }
-        for n in range(min(most, COUNTS.get(read, 7)))
+        {"id": f"x{n * 7919 % 1000}-{n}", "at": 1_790_000_000 - n // 3, **item} for n in numbers
     ]
+
+
+def by_id(read: str) -> Items:
+    return sorted(rows_of(read), key=lambda item: item["id"])[::-1]
+
+
+def by_day(read: str) -> Items:
+    """Rows of each item for each day; the ids of a day come again with the next."""
+    return [{**each, "day": day} for day in ("mon", "tue") for each in rows_of(read, 12)]
 
 
 @attrs.define(kw_only=True)
 class Odd:
-    """A service whose reads have pages as `page` makes them, of items and parameters."""
+    """Reads whose pages are as `page` makes them of items and parameters, and what is true of them.
 
-    page: Callable[["Odd", list[dict], Given], tuple[list[dict], object] | int]
-    rows: Callable[[str], list[dict]] = rows_of
+    `code` is the exit code of the doctor, `name` the parameter that it finds, and `problem` a word
+    of what it reports.
+    """
+
+    page: Callable[["Odd", Items, Given], tuple[Items, object]]
+    code: int = 0
+    name: str = "marker"
+    problem: str = ""
+    rows: Callable[[str], Items] = rows_of
     size: int = 20
     unknown: int = 404
     locks_after: int = 99  # requests for accounts that do not exist
-    headers: Callable[[object], dict[str, str]] = lambda following: {}
-    requests: list[httpx.Request] = attrs.field(factory=list)
-    issued: dict[str, int] = attrs.field(factory=dict)
+    headers: Mapping[str, str] = {}
+    sent: int = 0
     strangers: int = 0
 
     def handle(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
+        self.sent += 1
         given = dict(parse_qsl(request.url.query.decode(), keep_blank_values=True))
         (read,) = [name for name, each in READS.items() if request.url.path == each.path]
-        if given.get("account_id", "no") != ACCOUNT:
-            self.strangers += "account_id" in given
-            return self.refusal(self.unknown if "account_id" in given else 400)
-        if self.strangers > self.locks_after:
-            return self.refusal(403)
-        if request.content:
-            return self.refusal(400)
+        self.strangers += given.get("account_id", ACCOUNT) != ACCOUNT
+        status = 403 if self.strangers > self.locks_after else 400 if request.content else 200
+        if given.get("account_id") != ACCOUNT:
+            status = self.unknown if "account_id" in given else 400
         items = self.rows(read)
         if "targeting" in given:
-            query = json.loads(given["targeting"])["query"]
-            items = [each for each in items if each["name"] == query]
-        page = self.page(self, items, given)
-        if isinstance(page, int):
-            return self.refusal(page)
-        body = {"data": page[0], "page": {"next": page[1]}}
-        return httpx.Response(200, json=body, headers=self.headers(page[1]))
-
-    def refusal(self, status: int) -> httpx.Response:
-        return httpx.Response(status, json={"error": {"message": "no", "code": str(status)}})
-
-
-def by_start(name: str, start: Callable[[str], int], following: Callable[[int], object], old=None):
-    """Pages that begin at the number that a parameter stands for; `old` reads others."""
-
-    def page(odd: Odd, items: list[dict], given: Given):
+            items = [
+                each for each in items if each["name"] == json.loads(given["targeting"])["query"]
+            ]
         try:
-            at = start(given[name]) if name in given else (old or (lambda given: 0))(given)
-        except ValueError:
-            return 400
-        end = at + odd.size
-        return items[at:end], following(end) if end < len(items) else None
+            data, following = self.page(self, items, given)
+        except (ValueError, AssertionError):
+            status = 400
+        if status != 200:
+            return httpx.Response(status, json={"error": {"message": "no", "code": str(status)}})
+        body = {"data": data, "page": {"next": following}}
+        return httpx.Response(200, json=body, headers=self.headers)
+
+
+def cut(odd: Odd, items: Items, at: int, following: Callable[[int], object]):
+    end = at + odd.size
+    return items[at:end], following(end) if end < len(items) else None
+
+
+def by(name: str, start: Callable[[str], int], following: Callable[[int], object], old=""):
+    """Pages that begin at the number that a parameter stands for; an old one counts items."""
+
+    def page(odd: Odd, items: Items, given: Given):
+        at = start(given[name]) if name in given else int(given.get(old, 0))
+        return cut(odd, items, at, following)
 
     return page
 
 
-def keyset(key: str, name: str = "before", text: Callable[[object], object] = lambda it: it):
-    """Items whose value of a key is below the one of the last item."""
+def keyset(key: str, text: Callable = lambda value: value):
+    """Items whose value of a key is before that of the last item."""
 
-    def page(odd: Odd, items: list[dict], given: Given):
+    def page(odd: Odd, items: Items, given: Given):
         size = int(given.get("limit", odd.size))
-        rest = [each for each in items if name not in given or str(text(each[key])) < given[name]]
+        last = given.get("before", "~")
+        rest = [each for each in items if str(text(each[key])) < last]
         return rest[:size], text(rest[size - 1][key]) if len(rest) > size else None
 
     return page
 
 
-def expiring(name: str, life: int):
-    """A new continuation for each request, good for some requests."""
-
-    def page(odd: Odd, items: list[dict], given: Given):
-        at, now = 0, len(odd.requests)
-        if name in given:
-            number, _, start = given[name].partition("-")
-            if not number.isdecimal() or now - int(number) > life:
-                return 400
-            at = int(start, 16)
-        end = at + odd.size
-        return items[at:end], f"{now}-{end:x}" if end < len(items) else None
-
-    return page
+def expiring(odd: Odd, items: Items, given: Given):
+    """A new continuation for each request, good for five more."""
+    number, _, start = given.get("marker", f"{odd.sent}-0").partition("-")
+    assert odd.sent - int(number) <= 5
+    return cut(odd, items, int(start, 16), lambda end: f"{odd.sent}-{end:x}")
 
 
-def ends_early(odd: Odd, items: list[dict], given: Given):
+def ends_early(odd: Odd, items: Items, given: Given):
     """An old `cursor`, which ends after three pages, beside `page_token`."""
-    name = next((each for each in ("page_token", "cursor") if each in given), "")
-    items = items[:60] if name == "cursor" else items
-    at = int(given.get(name, "t0")[1:], 16)
-    end = at + odd.size
-    return items[at:end], f"t{end:x}" if end < len(items) else None
+    name = "page_token" if "page_token" in given else "cursor"
+    items = items[:60] if name in given and name == "cursor" else items
+    return cut(odd, items, int(given.get(name, "t0")[1:], 16), lambda end: f"t{end:x}")
 
 
-def by_day(read: str) -> list[dict]:
-    """Rows of each item for each day; the ids of a day come again with the next."""
-    ids = rows_of(read, 12)
-    return [{**each, "day": day} for day in ("mon", "tue", "wed") for each in ids]
+def same_next(odd: Odd, items: Items, given: Given):
+    """A keyset by time behind a token."""
+    data, following = keyset("at")(odd, items, {**given, "before": given.get("marker", "~")[:10]})
+    return data, following and f"{following}{'k' * 9}"
 
 
-def iso(at: object) -> str:
-    return f"2026-11-01T10:{int(str(at)) % 3600 // 60:02}:{int(str(at)) % 60:02}Z"
+def only_first(odd: Odd, items: Items, given: Given):
+    return items[:20], None
 
 
-TOKEN = by_start("marker", lambda text: int(text.removeprefix("q"), 16), lambda end: f"q{end:x}")
-# The exit codes, the parameter that is found, and what a problem says.
-SERVICES: dict[str, tuple[Odd, int, str | None, str]] = {
-    "times that items share": (Odd(page=keyset("at")), 1, None, "pages skip items"),
-    "times as texts": (Odd(page=keyset("at", "until", iso)), 1, None, ""),
-    "ids, descending": (
-        Odd(
-            page=keyset("id"),
-            rows=lambda read: sorted(rows_of(read), key=lambda it: it["id"])[::-1],
-        ),
-        0,
-        "before",
-        "",
+def iso(at: int) -> str:
+    return f"2026-11-01T10:{at % 3600 // 60:02}:{at % 60:02}Z"
+
+
+def hexadecimal(text: str) -> int:
+    return int(text.removeprefix("q"), 16)
+
+
+TOKEN = by("marker", hexadecimal, lambda end: f"q{end:x}")
+SERVICES = {
+    "times that items share": Odd(page=keyset("at"), code=1, problem="pages skip items"),
+    "times at the ends of pages": Odd(page=keyset("at"), size=18, code=1, problem="others share"),
+    "times as texts": Odd(page=keyset("at", iso), code=1, problem="pages skip items"),
+    "times in a token": Odd(page=same_next, size=18, code=1, problem="lacks items"),
+    "ids, descending": Odd(page=keyset("id"), rows=by_id, name="before"),
+    "old name that ends early": Odd(page=ends_early, name="page_token"),
+    "digits that count nothing": Odd(page=by("after", hexadecimal, "{:x}".format), name="after"),
+    "offset as a text": Odd(page=by("offset", int, str), name="offset"),
+    "pages from one": Odd(
+        page=by("page", lambda text: 20 * int(text) - 20, lambda end: end // 20 + 1), name="page"
     ),
-    "old name that ends early": (Odd(page=ends_early), 0, "page_token", ""),
-    "digits that count nothing": (
-        Odd(page=by_start("after", lambda text: int(text, 16), lambda end: f"{end:x}")),
-        0,
-        "after",
-        "",
+    "items from one": Odd(
+        page=by("startIndex", lambda text: int(text) - 1, lambda end: end + 1, "offset"),
+        name="startIndex",
     ),
-    "offset as a text": (Odd(page=by_start("offset", int, str)), 0, "offset", ""),
-    "pages from one": (
-        Odd(page=by_start("page", lambda text: (int(text) - 1) * 20, lambda end: end // 20 + 1)),
-        0,
-        "page",
-        "",
+    "offset that skips": Odd(
+        page=by("offset", int, lambda end: end + 1), code=1, problem="`offset` loses items"
     ),
-    "items from one": (
-        Odd(
-            page=by_start(
-                "startIndex",
-                lambda text: int(text) - 1,
-                lambda end: end + 1,
-                lambda given: int(given.get("offset", 0)),
-            )
-        ),
-        0,
-        "startIndex",
-        "",
+    "pages that overlap": Odd(
+        page=by("cursor", hexadecimal, lambda end: f"q{end - 1:x}"), code=1, problem="overlap"
     ),
-    "offset that skips": (
-        Odd(page=by_start("offset", int, lambda end: end + 1)),
-        1,
-        None,
-        "offset",
+    "cursor that expires": Odd(page=expiring),
+    "500 for a missing account": Odd(page=TOKEN, unknown=500),
+    "lock after two strangers": Odd(page=TOKEN, locks_after=2),
+    "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
+    "link to more": Odd(
+        page=only_first, headers={"link": "</?a=7>; rel=next"}, code=1, problem="Link"
     ),
-    "cursor that expires": (Odd(page=expiring("marker", 5)), 0, "marker", ""),
-    "500 for a missing account": (Odd(page=TOKEN, unknown=500), 0, "marker", ""),
-    "lock after two strangers": (Odd(page=TOKEN, locks_after=2), 0, "marker", ""),
-    "rows by day": (Odd(page=TOKEN, rows=by_day, size=5), 0, "marker", ""),
-    "link to more": (
-        Odd(
-            page=lambda odd, items, given: (items[:20], None),
-            headers=lambda following: {"link": '</x?after=7>; rel="next"'},
-        ),
-        1,
-        None,
-        "Link",
+    "cursor in a header": Odd(
+        page=only_first, headers={"x-next-cursor": "b"}, code=1, problem="x-next"
     ),
-    "cursor in a header": (
-        Odd(
-            page=lambda odd, items, given: (items[:20], None),
-            headers=lambda following: {"x-next-cursor": "b7"},
-        ),
-        1,
-        None,
-        "x-next-cursor",
-    ),
-    "three items": (Odd(page=TOKEN, rows=lambda read: rows_of(read, 3)), 4, None, ""),
+    "three items": Odd(page=TOKEN, rows=lambda read: rows_of(read, 3), code=4),
 }

@@ -234,6 +234,32 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
         assert line in report["changes"]
 
 
+def test_check_reads_little_and_says_at_once_what_is_wrong(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("ADCLIENT_TOKEN", "sesame-1")
+    file = tmp_path / "service.toml"
+    service = Service(header="authorization", secret="Bearer sesame-1", listing=Listing(name="k"))
+    check = ["doctor", "--check", str(file), "--quiet"]
+    with served(service) as url:
+        assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 1
+        service.listing = Listing(name="page_token")
+        assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet", "--force"]) == 0
+        for change, code, most in ((Listing(name="page_token"), 0, 10), (Listing(), 6, 70)):
+            service.listing, before = change, len(service.requests)
+            assert main(check) == code
+            assert len(service.requests) - before <= most
+        assert "cursor_parameter: page_token -> cursor" in capsys.readouterr().out
+        before = len(service.requests)
+        monkeypatch.setenv("ADCLIENT_TOKEN", "sesame-2")
+        assert main(check) == 3
+        assert len(service.requests) == before + 1
+        told = capsys.readouterr().out
+        assert told.startswith("Service\n  reachable, but refuses every read: 401 who are you?\n")
+        assert "the given ones are refused" in told
+        assert "Changes" not in told
+    assert main(check) == 3
+    assert capsys.readouterr().out.startswith("Service\n  does not respond: ")
+
+
 def test_connection_is_that_of_the_options_or_the_file(tmp_path, monkeypatch) -> None:
     def serve(connection) -> None:
         connection.start_tls()
