@@ -66,7 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--keep-texts", action="store_true", help=about)
     add = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
     add("--json", action="store_true", help="print the report as JSON")
-    add("--details", action="store_true", help="also print what was observed, and each request")
     about = "print questions to the makers of the service, and what was asked and received"
     add("--markdown", action="store_true", help=about)
     connection.add_credentials(parser)
@@ -162,8 +161,6 @@ def _print(
         print(json.dumps({**report.to_dict(), **more}, indent=2))
     elif options.markdown:
         print(report.markdown())
-    elif options.details:
-        print(report.details())
     elif changes is None:
         print(report)
     if changes is None or options.json:

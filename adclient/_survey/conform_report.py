@@ -1,17 +1,16 @@
 """The report on a run: as text, JSON and Markdown."""
 
 from collections import Counter
-from textwrap import fill
 
 import attrs
 
 from adclient._survey.checks import ConformCheck, ConformResult, Verdict
 from adclient._survey.observation import READS
+from adclient._survey.text import cell, span, wrapped
 from adclient._values.to_json import ToJSON
 from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"
-_COLUMNS = 100
 _FEW = 3
 _VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
 
@@ -103,7 +102,7 @@ class ConformReport(ToJSON):
 
     def __str__(self) -> str:
         """The counts, what failed or is open, and why the others were not run."""
-        alike: dict[tuple[str, str], list[str]] = {}  # what is told once, of which operations
+        alike: dict[tuple[Verdict, str], list[str]] = {}  # what is told once, of which operations
         for verdict in _VERDICTS[:3]:
             for each in self.results:
                 if each.verdict == verdict:
@@ -113,13 +112,13 @@ class ConformReport(ToJSON):
         lines: list[str] = []
         for (verdict, what), names in alike.items():
             operations = [*dict.fromkeys(names)]
-            where = ", ".join(operations)
+            shown = ", ".join(operations)
             if len(operations) > _FEW:
-                where = f"{operations[0]} and {len(operations) - 1} others"
-            lines.append(f"  {verdict:<9}{where}: {what}")
+                shown = f"{operations[0]} and {len(operations) - 1} others"
+            lines.append(f"  {verdict:<9}{shown}: {what}")
+        where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
         title = f"{self.base_url}: {self.sent} requests, {where}"
-        wrapped = [fill(each, width=_COLUMNS, subsequent_indent=" " * 13) for each in lines]
-        return "\n".join([title, self._summary, "", *wrapped])
+        return "\n".join([title, self._summary, "", *wrapped(lines, 13)])
 
     def markdown(self) -> str:
         """Format the report for an issue or a pull request, what failed first.
@@ -136,22 +135,17 @@ class ConformReport(ToJSON):
         """
         rows = [
             f"| {verdict} | {check.operation} | {check.name} | {check.section} "
-            f"| {_code(check.expected)} | {_code(each.seen)} |"
+            f"| {cell(check.expected)} | {cell(each.seen)} |"
             for verdict in _VERDICTS
             for each in self.results
             if each.verdict == verdict
             for check in [each.check]
         ]
         header = ["| verdict | operation | check | section | expected | received |"]
-        lines = [f"### {_code(self.base_url)}", "", self._summary, "", *header]
+        lines = [f"### {span(self.base_url)}", "", self._summary, "", *header]
         return "\n".join([*lines, "|---|---|---|---|---|---|", *rows])
 
     @property
     def _summary(self) -> str:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self._counts.items())
         return counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"
-
-
-def _code(text: str) -> str:
-    """A span of code, also in a cell of a table; nothing in it is a link, a mention or HTML."""
-    return f"`{text}`".replace("|", "\\|") if "`" not in text else _code(text.replace("`", "'"))

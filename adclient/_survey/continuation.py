@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import attrs
 
-from adclient._service.model import Certainty
+from adclient._service.model import Certainty, Next
 from adclient._survey.candidates import (
     COUNTING,
     FOLLOWED,
@@ -37,7 +37,8 @@ from adclient.models import JSON
 Way = tuple[Candidate, Chain]
 
 LARGER = "pass an account with more items"
-_ASK = "ask the makers of the service (`--markdown` has the questions)"
+CHANGES = "its pages change from request to request"
+ASK = "ask the makers of the service (`--markdown` has the questions)"
 _MOST_COUNTED = 100_000  # larger numbers count neither pages nor items
 _TO_CONFIRM = 3  # pages
 _TO_COMPARE = 20
@@ -52,48 +53,39 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
     if result.form is None:
         result.trouble = "`next` is no text, number or object"
         return
-    again = _first_again(found, reading)
-    if again is None:
-        return
-    reading.by_row = again.view.rows == reading.first.view.rows
-    reading.expires = again.view.next != reading.first.view.next
-    reading.pages = [again]
-    ways: list[Way] = []
-    hinted: list[str] = []
-    for candidate in _candidates(found, reading, hinted):
-        if found.left() < reserve + _TO_CONFIRM:
-            result.trouble = "too few requests were left to find its continuation"
-            result.step = "allow more: `--requests`"
-            break
-        ways += _tried(found, reading, candidate)
-        if ways and _is_acceptable(ways[-1]):
-            is_known = candidate.known is not None
-            rivals = rivals_of(again.view.next, hinted, is_known=is_known) if candidate.name else []
-            rivals += [each.name for each in found.known.values() if each.name]
-            names = [name for name in {**dict.fromkeys(rivals)} if f"`{name}`" not in result.tried]
-            is_text = candidate.settings.get("follow_next_urls") is False
-            for name in _effective(found, reading, names, is_text=is_text):
-                ways += _tried(found, reading, by_name(name, is_text=is_text))
-            break
-    _decide(found, reading, ways)
+    first = reading.first.view
+    again = found.ask(attrs.evolve(reading.first.probe, purpose="the first page, again"))
+    if again.page is None:
+        result.trouble, result.step = (
+            f"the first page, again: {again}",
+            "run the doctor again later",
+        )
+    elif again.page.ids != first.ids:
+        result.trouble, result.step = CHANGES, ASK
+    else:
+        reading.by_row = again.page.rows == first.rows
+        reading.expires = again.page.next != first.next
+        reading.pages = [again]
+        _Trial(found, reading, result, result.form).run(reserve)
 
 
 def read_on(found: Examination, reading: Reading, most: int) -> None:
     """Read a listing to its end, or some pages of it."""
-    result = reading.search
-    if result is not None and result.chosen is not None:
-        pages, most = reading.pages, len(reading.pages) + max(most, 0)
-        if reading.expires and pages[-1] not in found.observations[-1:]:
-            if most < 2 * len(pages):
-                return
-            pages = [_fresh(found, reading)]
-        effect, reading.pages = follow(found, reading, pages, result.chosen, most)
-        if effect not in ("continues", "no items"):
-            result.trouble = f"page {len(reading.pages) + 1}: {effect}"
-        elif not _fits(result.chosen, reading.pages):
-            result.trouble = "its pages skip items, as the continuations show"
-        elif ties := _ties(reading):
-            result.trouble, result.step = f"{ties}, so items may be missing", _ASK
+    result, pages = reading.search, reading.pages
+    if result is None or result.chosen is None:
+        return
+    if reading.expires and pages[-1] not in found.observations[-1:]:
+        if most < len(pages):
+            return
+        pages = [fresh(found, reading)]
+    end = len(reading.pages) + max(most, 0)
+    effect, reading.pages = follow(found, reading, pages, result.chosen, end)
+    if effect not in ("continues", "no items"):
+        result.trouble = f"page {len(reading.pages) + 1}: {effect}"
+    elif not _fits(result.chosen, reading.pages):
+        result.trouble = "its pages skip items, as the continuations show"
+    elif ties := _ties(reading):
+        result.trouble, result.step = f"{ties}, so items may be missing", ASK
 
 
 def follow(
@@ -112,79 +104,7 @@ def follow(
     return "continues" if is_right else "no items", pages
 
 
-def _first_again(found: Examination, reading: Reading) -> Observation | None:
-    """The first page with a younger continuation; None, and trouble, if it is another page."""
-    assert reading.search is not None
-    again = found.ask(attrs.evolve(reading.first.probe, purpose="the first page, again"))
-    if again.page is not None and again.page.ids == reading.views[0].ids:
-        return again
-    if again.page is None:
-        reading.search.trouble = f"the first page, again: {again}"
-        reading.search.step = "run the doctor again later"
-    else:
-        reading.search.trouble = "its pages change from request to request"
-        reading.search.step = _ASK
-    return None
-
-
-def _candidates(found: Examination, reading: Reading, hinted: list[str]) -> Iterator[Candidate]:
-    """The ways that may be right, the likely ones first; `hinted` becomes the names of hints."""
-    result, [page] = reading.search, reading.pages
-    assert result is not None
-    assert result.form is not None
-    is_url, is_followed = as_url(page, found.base_url)
-    if is_followed:
-        yield FOLLOWED
-    for known in [*found.known.values()]:
-        if applies(known, result.form):
-            yield known
-    probe = by_name(WRONG_NAME, is_text=True).probe(page)
-    control = attrs.evolve(probe, purpose="a wrong name for the continuation")
-    result.control = found.ask(control)
-    found.is_strict = result.control.page is None
-    if result.control.page is not None and result.control.page.ids != page.view.ids:
-        result.trouble, result.step = "its pages change from request to request", _ASK
-        return
-    yield from special_ways(result.form)
-    hinted += hints(page, result.control)
-    names = dict.fromkeys(["cursor", *hinted, *likely_names(page)])
-    fresh = [name for name in names if f"`{name}`" not in result.tried]
-    for name in _effective(found, reading, fresh, is_text=is_url):
-        yield by_name(name, is_text=is_url)
-
-
-def _effective(
-    found: Examination, reading: Reading, names: Sequence[str], *, is_text: bool
-) -> Iterator[str]:
-    """The names that have an effect; a service that ignores others is asked for several at once."""
-    if found.is_strict:
-        yield from names
-        return
-    # Brackets make an object of a name that is also sent without them.
-    for group in ([n for n in names if "[" not in n], [n for n in names if "[" in n]):
-        for at in range(0, len(group), _TOGETHER):
-            yield from _effective_in(found, reading, group[at : at + _TOGETHER], is_text=is_text)
-
-
-def _effective_in(
-    found: Examination, reading: Reading, names: Sequence[str], *, is_text: bool
-) -> Iterator[str]:
-    assert reading.search is not None
-    if len(names) < 2:
-        yield from names
-        return
-    page = _fresh(found, reading)
-    together = Candidate(", ".join(names), {"continuation": dict})
-    seen = found.ask(together.probe(page, dict.fromkeys(names, page.view.next)))
-    if seen.page is not None and seen.page.ids == page.view.ids:
-        reading.search.tried |= {f"`{name}`": "same items" for name in names}
-        return
-    half = len(names) // 2
-    yield from _effective_in(found, reading, names[:half], is_text=is_text)
-    yield from _effective_in(found, reading, names[half:], is_text=is_text)
-
-
-def _fresh(found: Examination, reading: Reading) -> Observation:
+def fresh(found: Examination, reading: Reading) -> Observation:
     """The first page, requested again if its continuation may have expired."""
     page = reading.pages[0]
     if reading.expires and page not in found.observations[-_OLD:]:
@@ -194,104 +114,178 @@ def _fresh(found: Examination, reading: Reading) -> Observation:
     return reading.pages[0]
 
 
-def _tried(found: Examination, reading: Reading, candidate: Candidate) -> list[Way]:
-    """The way of a candidate if it continues a listing, or leads to its empty last page."""
-    assert reading.search is not None
-    effect, pages = follow(found, reading, [_fresh(found, reading)], candidate, _TO_CONFIRM)
-    reading.search.tried[candidate.label] = effect
-    is_empty_end = effect == "no items" and candidate.known and pages[-1].view.end is not None
-    return [(candidate, pages)] * (effect == "continues" or bool(is_empty_end))
-
-
 def _effect(reading: Reading, pages: Chain, seen: Observation) -> Effect:
     """What a request that was to continue some pages brought."""
     page = seen.page
-    earlier = [each.view for each in pages]
     if page is None:
         return "refused" if seen.is_refused else "no evidence"
-    if page.ids and reading.keys(page) == reading.keys(earlier[0]):
+    keys, earlier = reading.keys(page), [each.view for each in pages]
+    if page.ids and keys == reading.keys(earlier[0]):
         return "same items"
-    if any(set(reading.keys(page)) & set(reading.keys(each)) for each in earlier):
+    if any(set(keys) & set(reading.keys(each)) for each in earlier):
         return "overlap"
     if page.end is None and any(page.next == each.next for each in earlier):
         return "does not move on"
     return "continues" if page.ids else "no items"
 
 
-def _decide(found: Examination, reading: Reading, ways: list[Way]) -> None:
-    """Choose the way that loses no items, by reading each to its end if there are several."""
-    result = reading.search
-    assert result is not None
-    labels = " and ".join(candidate.label for candidate, _ in ways)
-    is_evident = any(_certainty(*way) == "observed" for way in ways)
-    lost: list[Candidate] = []
-    if len(ways) > 1:
-        chains = [(each, _compared(found, reading, each)) for each, _ in ways]
-        keys = [{key for seen in pages for key in reading.keys(seen.view)} for _, pages in chains]
-        most = set[str]().union(*keys)
-        lost = [each for (each, _), own in zip(chains, keys, strict=True) if own != most]
-        kept = [way for way, own in zip(chains, keys, strict=True) if own == most]
-        ways = [way for way in kept if len(way[1]) > 1]
-        is_evident = is_evident and not lost
-    ways = [way for way in ways if _is_acceptable(way)]
-    sure = [way for way in ways if not _skips(found, reading, way)]
-    if sure:
-        result.chosen, reading.pages = sure[0]
-        result.trouble = result.step = ""
-        is_proven = is_evident and (result.control or not result.chosen.name)
-        result.certainty = "observed" if is_proven else result.chosen.known or "likely"
-        result.equal = [each._replace(known=result.certainty) for each, _ in sure]
-        _learn(found, result, lost)
-    elif ways:
-        result.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
-        result.step = _ASK
-    elif labels:
-        result.trouble, result.step = f"whether {labels} loses items is not certain", LARGER
-    elif overlapping := [label for label, it in result.tried.items() if it == "overlap"]:
-        result.trouble = f"with {overlapping[0]}, pages overlap, so items come twice"
-        result.step = _ASK
-    elif not result.trouble:
-        result.trouble = f"no way to continue it was found, of {len(result.tried)}"
+@attrs.define(eq=False, repr=False)
+class _Trial:
+    """The search of one listing: the ways that were tried, and those that continue it."""
 
+    found: Examination
+    reading: Reading
+    result: Search
+    form: Next
+    hinted: list[str] = attrs.field(factory=list[str])
+    ways: list[Way] = attrs.field(factory=list[Way])
 
-def _learn(found: Examination, result: Search, lost: list[Candidate]) -> None:
-    """Keep the ways that may continue other listings, and give up those that lose items."""
-    found.known |= {each.label: each for each in result.equal}
-    labels = {each.label for each in lost}
-    for label in labels:
-        found.known.pop(label, None)
-    for other in [each.search for each in found.readings.values() if each.search is not None]:
-        better = [each for each in other.equal if each.label not in labels]
-        if other.chosen is not None and other.chosen.label in labels and better:
-            other.chosen = better[0]
+    def run(self, reserve: int) -> None:
+        """Try the ways until one is right, then its rivals, and decide."""
+        for candidate in self._candidates():
+            if self.found.left() < reserve + _TO_CONFIRM:
+                self.result.trouble = "too few requests were left to find its continuation"
+                self.result.step = "allow more: `--requests`"
+                break
+            if self._try(candidate) and _is_acceptable(self.ways[-1]):
+                self._try_rivals(candidate)
+                break
+        self._decide()
 
+    def _candidates(self) -> Iterator[Candidate]:
+        """The ways that may be right, the likely ones first."""
+        result, page = self.result, self.reading.pages[0]
+        is_url, is_followed = as_url(page, self.found.base_url)
+        if is_followed:
+            yield FOLLOWED
+        yield from [each for each in self.found.known.values() if applies(each, self.form)]
+        probe = by_name(WRONG_NAME, is_text=True).probe(fresh(self.found, self.reading))
+        wrong = attrs.evolve(probe, purpose="a wrong name for the continuation")
+        result.control = self.found.ask(wrong)
+        self.found.is_strict = result.control.page is None
+        if result.control.page is not None and result.control.page.ids != page.view.ids:
+            result.trouble, result.step = CHANGES, ASK
+            return
+        yield from special_ways(self.form)
+        self.hinted = hints(page, result.control)
+        for name in self._effective(["cursor", *self.hinted, *likely_names(page)]):
+            yield by_name(name, is_text=is_url)
 
-def _compared(found: Examination, reading: Reading, candidate: Candidate) -> Chain:
-    """The pages to which a way leads from the first one; only that if it goes wrong."""
-    effect, pages = follow(found, reading, [_fresh(found, reading)], candidate, _TO_COMPARE)
-    return pages if effect == "continues" else pages[:1]
+    def _try_rivals(self, right: Candidate) -> None:
+        """Try what may be right as well, beside a way that is: one of them may lose items."""
+        if right.name:
+            value, is_known = self.reading.views[0].next, right.known is not None
+            names = rivals_of(value, self.hinted, is_known=is_known)
+            names += [each.name for each in self.found.known.values() if each.name]
+            is_text = right.settings.get("follow_next_urls") is False
+            for name in self._effective(names):
+                self._try(by_name(name, is_text=is_text))
 
+    def _effective(self, names: Sequence[str]) -> Iterator[str]:
+        """The names that have an effect; several are tried at once if others are ignored."""
+        new = [name for name in dict.fromkeys(names) if f"`{name}`" not in self.result.tried]
+        if self.found.is_strict:
+            yield from new
+            return
+        # Brackets make an object of a name that is also sent without them.
+        for group in ([n for n in new if "[" not in n], [n for n in new if "[" in n]):
+            for at in range(0, len(group), _TOGETHER):
+                yield from self._effective_of(group[at : at + _TOGETHER])
 
-def _skips(found: Examination, reading: Reading, way: Way) -> bool:
-    """Whether a neighbour of a continuation leads to an item between two pages.
+    def _effective_of(self, names: Sequence[str]) -> Iterator[str]:
+        if len(names) > 1:
+            page = fresh(self.found, self.reading)
+            together = Candidate(", ".join(names), {"continuation": dict})
+            seen = self.found.ask(together.probe(page, dict.fromkeys(names, page.view.next)))
+            if seen.page is not None and seen.page.ids == page.view.ids:
+                self.result.tried |= {f"`{name}`": "same items" for name in names}
+                return
+            half = len(names) // 2
+            yield from self._effective_of(names[:half])
+            yield from self._effective_of(names[half:])
+        else:
+            yield from names
 
-    Such as of a time that several items share, or of a number that the name takes for another.
-    """
-    candidate, pages = way
-    first, second = pages[0].view, pages[1].view
-    if candidate.known or not candidate.name or not second.ids:
+    def _try(self, candidate: Candidate) -> bool:
+        """Whether a candidate continues the listing, or leads to its empty last page."""
+        effect, pages = self._follow(candidate, _TO_CONFIRM)
+        self.result.tried[candidate.label] = effect
+        is_end = effect == "no items" and candidate.known and pages[-1].view.end is not None
+        is_way = effect == "continues" or bool(is_end)
+        self.ways += [(candidate, pages)] * is_way
+        return is_way
+
+    def _follow(self, candidate: Candidate, most: int) -> tuple[Effect, Chain]:
+        first = fresh(self.found, self.reading)
+        return follow(self.found, self.reading, [first], candidate, most)
+
+    def _decide(self) -> None:
+        """Choose the way that loses no items, by reading each to its end if there are several."""
+        result, ways = self.result, self.ways
+        labels = " and ".join(candidate.label for candidate, _ in ways)
+        is_evident = any(_certainty(*way) == "observed" for way in ways)
+        lost: set[str] = set()
+        if len(ways) > 1:
+            ways, lost = self._compared()
+        ways = [way for way in ways if _is_acceptable(way)]
+        sure = [way for way in ways if not self._skips(*way)]
+        if sure:
+            result.chosen, self.reading.pages = sure[0]
+            result.trouble = result.step = ""
+            is_proven = is_evident and not lost and (result.control or not result.chosen.name)
+            result.certainty = "observed" if is_proven else result.chosen.known or "likely"
+            result.equal = [each._replace(known=result.certainty) for each, _ in sure]
+            self._learn(lost)
+        elif ways:
+            result.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
+            result.step = ASK
+        elif labels:
+            result.trouble, result.step = f"whether {labels} loses items is not certain", LARGER
+        elif overlapping := [label for label, it in result.tried.items() if it == "overlap"]:
+            result.trouble = f"with {overlapping[0]}, pages overlap, so items come twice"
+            result.step = ASK
+        elif not result.trouble:
+            result.trouble = f"no way to continue it was found, of {len(result.tried)}"
+
+    def _compared(self) -> tuple[list[Way], set[str]]:
+        """The ways that lead to all items, and the labels of those that do not."""
+        chains: list[tuple[Candidate, Chain, set[str]]] = []
+        for candidate, _ in self.ways:
+            effect, pages = self._follow(candidate, _TO_COMPARE)
+            pages = pages if effect == "continues" else pages[:1]
+            keys = {key for seen in pages for key in self.reading.keys(seen.view)}
+            chains.append((candidate, pages, keys))
+        most = set[str]().union(*(keys for _, _, keys in chains))
+        lost = {candidate.label for candidate, _, keys in chains if keys != most}
+        return [(each, it) for each, it, keys in chains if keys == most and len(it) > 1], lost
+
+    def _learn(self, lost: set[str]) -> None:
+        """Keep the ways that may continue other listings, and give up those that lose items."""
+        self.found.known |= {each.label: each for each in self.result.equal}
+        for label in lost:
+            self.found.known.pop(label, None)
+        for other in [each.search for each in self.found.readings.values() if each.search]:
+            better = [each for each in other.equal if each.label not in lost]
+            if other.chosen is not None and other.chosen.label in lost and better:
+                other.chosen = better[0]
+
+    def _skips(self, candidate: Candidate, pages: Chain) -> bool:
+        """Whether a value beside a continuation leads to an item between two pages.
+
+        Such as of a time that several items share, or of a number that is taken for another.
+        """
+        first, second = pages[0].view, pages[1].view
+        if candidate.known or not candidate.name or not second.ids:
+            return False
+        start = self.reading.keys(second)[0]
+        for value in _neighbours(pages):
+            probe = attrs.evolve(candidate.probe(pages[0], value), is_needed=False)
+            page = self.found.ask(attrs.evolve(probe, purpose="a value beside `next`")).page
+            keys = () if page is None else self.reading.keys(page)
+            at = keys.index(start) if start in keys else 0
+            if at > 0 and keys[at - 1] not in self.reading.keys(first):
+                return True
         return False
-    for value in _neighbours(pages):
-        probe = attrs.evolve(
-            candidate.probe(pages[0], value), purpose="a value beside it", is_needed=False
-        )
-        page = found.ask(probe).page
-        keys = () if page is None else reading.keys(page)
-        start = reading.keys(second)[0]
-        at = keys.index(start) if start in keys else 0
-        if at > 0 and keys[at - 1] not in reading.keys(first):
-            return True
-    return False
 
 
 def _neighbours(pages: Chain) -> list[JSON]:
@@ -300,13 +294,11 @@ def _neighbours(pages: Chain) -> list[JSON]:
     number = number_of(value)
     if number is not None and not _counts(pages, by_page=True) and _steps(pages) != {0}:
         near = [number - 1, *([number + 1] if number > _MOST_COUNTED else ())]
-        return [str(each) if isinstance(value, str) else each for each in near if each >= 0]
+        return [str(each) if isinstance(value, str) else each for each in near]
     if isinstance(value, str) and (time := _TIME.match(value)):
         at, second = datetime.fromisoformat(time[0]), timedelta(seconds=1)
-        return [
-            f"{each:%Y-%m-%d}{value[10]}{each:%H:%M:%S}{value[19:]}"
-            for each in (at - second, at + second)
-        ]
+        near_times = [(at + step).isoformat(value[10]) for step in (-second, second)]
+        return [f"{each}{value[19:]}" for each in near_times]
     return []
 
 
@@ -318,10 +310,8 @@ def _ties(reading: Reading) -> str:
     last = [dict(fields_of(page.items[-1])) for page in following]
     items = [dict(fields_of(item)) for page in reading.views for item in page.items]
     for path in last[0].keys() - {"", "id"}:
-        is_next = all(
-            str(each.get(path)) == str(page.next)
-            for each, page in zip(last, following, strict=True)
-        )
+        ends = [str(each.get(path)) for each in last]
+        is_next = ends == [str(page.next) for page in following]
         if is_next and len({str(each.get(path)) for each in items}) < len(items):
             return f"`next` is the `{one_line(path, 40)}` of an item, which others share"
     return ""

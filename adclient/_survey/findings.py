@@ -5,9 +5,8 @@ nothing but the point in question.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
-from urllib.parse import urlsplit
 
 import attrs
 
@@ -91,68 +90,52 @@ def _together(default: Finding, each: Mapping[str, Finding]) -> Iterator[Finding
 
 
 def _service(found: Examination) -> Finding:
-    point = "service"
     if found.base is not None:
-        return Finding(point, "reachable", f"{found.base.first.probe}: {found.base.first}")
+        return Finding("service", "reachable", f"{found.base.first.probe}: {found.base.first}")
     last = found.telling()
     if last is None:
-        return not_observed(point, "nothing was sent")
-    outcome = last.outcome
-    if isinstance(outcome, Failure):
-        conclusion = f"does not respond: {one_line(outcome.reason, 120)}"
-    elif last.response is None:
+        return not_observed("service", "nothing was sent")
+    if isinstance(last.outcome, Failure):
+        conclusion = f"does not respond: {last.outcome.reason}"
+    elif last.status is None:
         conclusion = "its response breaks off or cannot be read"
-    elif 300 <= outcome.status < 400:
-        conclusion = f"redirects{_target(outcome)}, which is never followed"
-    elif outcome.is_success:
+    elif 300 <= last.status < 400:
+        conclusion = f"redirects, which is never followed: {last.text}"
+    elif last.is_success:
         conclusion = f"responds, but not with the documented shape: {last.outline}"
     elif last.is_refused:
         # A 400 may only mean that the parameters were in the wrong place.
-        refused = [seen.response for seen in found.observations if seen.is_refused]
-        telling = next((it for it in refused if it is not None and it.status != 400), outcome)
-        message = one_line(problem_of(telling).message or "", 80)
-        conclusion = f"reachable, but refuses every read: {telling.status} {message}".strip()
+        refused = (seen for seen in found.observations if seen.is_refused and seen.status != 400)
+        conclusion = f"reachable, but refuses every read: {next(refused, last).text}"
     else:
-        conclusion = f"reachable, but fails: {outcome.status}"
-    return Finding(point, conclusion, f"{last.probe}: {last}")
-
-
-def _target(response: RawResponse) -> str:
-    """Where a redirect leads, without its query, which may hold a secret."""
-    try:
-        parts = urlsplit(response.headers.get("location", ""))
-    except ValueError:
-        return ""
-    host = parts.netloc.rpartition("@")[2]
-    target = (f"{parts.scheme}://{host}" if host else "") + parts.path
-    return f" to {one_line(target, 80)}" if target else ""
+        conclusion = f"reachable, but fails: {last.status}"
+    return Finding("service", one_line(conclusion, 140), f"{last.probe}: {last}")
 
 
 def _credentials(found: Examination) -> Finding:
     point, base, anonymous = "credentials", found.base, found.anonymous
     if base is None:
-        responses = [seen.response for seen in found.observations]
-        refused = [it for it in responses if it is not None and it.status == 401]
-        if not refused:
+        refused = next((seen for seen in found.observations if seen.status == 401), None)
+        if refused is None or refused.response is None:
             return not_observed(point, "unknown: no read was accepted")
-        asked = one_line(refused[0].headers.get("www-authenticate", ""), 60)
+        asked = one_line(refused.response.headers.get("www-authenticate", "none"), 60)
         conclusion = "the given ones are refused" if found.has_credentials else "needed"
-        return Finding(point, conclusion, f"401, www-authenticate: {asked or 'none'}")
-    page = base.first.page
+        return Finding(point, conclusion, f"401, www-authenticate: {asked}")
+    ids = base.first.view.ids
     # An empty page proves less.
-    by_items: Certainty = "observed" if page is not None and page.ids else "likely"
+    by_items: Certainty = "observed" if ids else "likely"
     needed, needless = "needed, and those given work", "none needed for reads"
     if not found.has_credentials:
         return Finding(point, needless, "accepted without any", by_items)
     observed = f"without them: {anonymous}"
-    if anonymous is not None and anonymous.is_refused and anonymous.response is not None:
+    if anonymous is not None and anonymous.is_refused:
         # Only a 401 says why; others may be chance.
-        is_telling = anonymous.response.status == 401 and found.is_accepted_after(anonymous)
+        is_telling = anonymous.status == 401 and found.is_accepted_after(anonymous)
         return Finding(point, needed, observed, "observed" if is_telling else "likely")
-    if anonymous is None or anonymous.page is None or page is None:
+    if anonymous is None or anonymous.page is None:
         unknown = "those given are accepted; whether they are needed is unknown"
         return not_observed(point, unknown, observed)
-    if anonymous.page.ids == page.ids:
+    if anonymous.page.ids == ids:
         return Finding(point, needless, "the same items with and without them", by_items)
     return Finding(point, needed, observed, "likely")
 
@@ -261,32 +244,28 @@ def _size_parameter(found: Examination, accepted: list[Reading]) -> Finding:
     if not known:
         return not_observed(point, f"unknown: {found.no_page_size}")
     of_reads = {read: {"page_size": {name: size}} for read, size in known.items()}
-    reads, first = ", ".join(known), next(iter(of_reads.values()))
+    first, *_ = of_reads.values()
+    reads, sizes = ", ".join(known), sorted({*known.values()})
     is_of_all = all(each.name in known for each in accepted if each.search is not None)
     where = "" if is_of_all else f" of {reads}"
     return Finding(
         point,
-        f"`{name}` sets the page size{where}; {_range(known.values())} without it",
+        f"`{name}` sets the page size{where}; {' or '.join(map(str, sizes))} items without it",
         f"with a smaller page, the next one has the items that follow: {reads}",
         suggestions=first if found.is_one_page_size else {"reads": of_reads},
     )
 
 
-def _range(sizes: Collection[int]) -> str:
-    least, most = min(sizes), max(sizes)
-    return f"{least} items" if least == most else f"{least} to {most} items"
-
-
 def _request_id(found: Examination) -> Finding:
     """The headers that hold another id in every response."""
     point, default = "request id", Conventions().request_id_headers
-    responses = [seen.response for seen in found.observations if seen.page is not None]
-    headers = [response.headers for response in responses if response is not None]
+    pages = [seen.response for seen in found.observations if seen.page is not None]
+    headers = [response.headers for response in pages if response is not None]
     if not headers:
         return not_observed(point, "unknown: no read was accepted")
     present = [name for name in headers[0] if _IDS.search(name) and is_header_name(name)]
-    ids = {name: {each.get(name, "") for each in headers} for name in present}
-    unique = [name for name, values in ids.items() if len(values - {""}) == len(headers)]
+    values = {name: {each.get(name, "") for each in headers} - {""} for name in present}
+    unique = [name for name in present if len(values[name]) == len(headers)]
     unique.sort(key=lambda name: (*default, name).index(name))
     if not unique:
         return Finding(point, "no header has one", certainty="likely")

@@ -174,9 +174,9 @@ class Observation:
             more = f", with a body that cannot be used: {defect}" if defect else ""
             return f"{self.outcome}{more}"
         if 300 <= response.status < 400:
-            # The query and the fragment may contain credentials of the service.
+            # The query, the fragment and the user may be credentials of the service.
             location = re.split("[?#]", response.headers.get("location", "nowhere"))[0]
-            return f"{response.status} to {location}"
+            return f"{response.status} to {re.sub('//[^/]*@', '//', location)}"
         message = None if response.is_success else problem_of(response).message
         return f"{response.status} {message or ''}".strip()
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from adclient._survey.candidates import number_of
+from adclient._survey.continuation import ASK
 from adclient._survey.examination import Examination, Reading
 from adclient._survey.observation import Observation, PageView, Probe
 
@@ -72,7 +73,7 @@ def _is_set_by(found: Examination, reading: Reading, name: str) -> bool:
     if following != keys[size : 2 * size]:
         if _loses(found, reading, name, keys):
             reading.search.trouble = f"with {name}={size}, a page lacks items that it has otherwise"
-            reading.search.step = "ask the makers of the service, as pages may lose items"
+            reading.search.step = ASK
         return False
     # What a file suggests is known to change nothing.
     return _is_left_alone(found, reading, {name: size + 1})

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from adclient._core.decode import result_of
+from adclient._survey.continuation import ASK, LARGER, fields_of
 from adclient._survey.examination import Examination, Reading
 from adclient._survey.observation import READS, Observation, PageView
 from adclient._values.jsontext import JSONError
@@ -12,10 +13,8 @@ from adclient.conventions import Conventions, of_read
 from adclient.extend import Failure
 from adclient.models import JSON, ResponseInfo
 
-_ASK = "ask the makers of the service (`--markdown` has the questions)"
 _AGAIN = "run the doctor again later"
 _MORE = "allow more requests: `--requests`"
-_LARGER = "pass an account with more items"
 _NO_DIFFERENCE = "an account that cannot exist makes no difference"
 _MORE_FOLLOWS = re.compile("next|more|remain|truncated|partial|incomplete", re.IGNORECASE)
 _MAY_CONTINUE = re.compile(f"{_MORE_FOLLOWS.pattern}|cursor|token|after", re.IGNORECASE)
@@ -90,7 +89,7 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
     if not reading.pages:
         is_known = any(each.name.startswith(f"{namespace}.") for each in accepted)
         is_of_account = reading.first.is_refused and not is_known
-        step = f"pass an account of {namespace} with `--account`" if is_of_account else _ASK
+        step = f"pass an account of {namespace} with `--account`" if is_of_account else ASK
         yield f"not accepted: {reading.first}; {step}"
         return
     if reading.may_be_of_another and any(each.makes_difference for each in accepted):
@@ -100,7 +99,7 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         )
     search = reading.search
     if search is not None and search.trouble:
-        usual = _ASK if search.chosen else "set `cursor_parameter` or `continuation` yourself"
+        usual = ASK if search.chosen else "set `cursor_parameter` or `continuation` yourself"
         yield f"{search.trouble}; {search.step or usual}"
     end = of_read(conventions, name).end_of_listing
     for seen in reading.pages:
@@ -108,7 +107,7 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         try:
             result_of(seen.probe.call(), seen.response, ResponseInfo(), dict, end)
         except JSONError as error:
-            yield f"{one_line(str(error), 100)}; {_ASK}"
+            yield f"{one_line(str(error), 100)}; {ASK}"
             break
     ended = [each for each in accepted if each.views[-1].end is not None]
     ways = {each.way for each in ended if len(each.pages) > 1}
@@ -127,9 +126,9 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         # Where no page has a next one, a page without it may mean something else.
         sure = {"null", *(each.views[-1].end for each in accepted if len(each.pages) > 1)}
         if last.end not in sure and not found.is_check:
-            yield f"no listing with two pages ended as this page does; {_LARGER}"
+            yield f"no listing with two pages ended as this page does; {LARGER}"
         for what in _contradictions(reading, last):
-            yield f"{what}, so items may be missing; {_ASK}"
+            yield f"{what}, so items may be missing; {ASK}"
 
 
 def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
@@ -168,15 +167,10 @@ def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
             yield f"{stated}, and {count} items were read"
 
 
-def _fields(value: JSON, path: str = "", depth: int = 3) -> Iterator[tuple[str, Scalar]]:
+def _fields(value: JSON) -> Iterator[tuple[str, Scalar]]:
     """What a page says besides its items, by the path to it."""
-    if isinstance(value, dict) and depth:
-        for name, each in value.items():
-            yield from _fields(each, f"{path}.{name}" if path else name, depth - 1)
-    elif value is None or isinstance(value, str | int | float):
-        yield path, value
-    else:
-        yield path, bool(value)
+    for path, each in fields_of(value):
+        yield path, each if isinstance(each, str | int | float | None) else bool(each)
 
 
 def _counts(seen: Observation) -> Iterator[tuple[str, str]]:

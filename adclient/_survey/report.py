@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
-from textwrap import fill
 
 import attrs
 
@@ -12,14 +12,13 @@ from adclient._service.reading import read_service
 from adclient._service.writing import text_of
 from adclient._survey.changes import changes_of
 from adclient._survey.finding import Finding
-from adclient._survey.text import code_of, markdown_of, plain
+from adclient._survey.text import code_of, markdown_of, plain, wrapped
 from adclient._values.to_json import ToJSON
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"
-_COLUMNS = 100
 
 
 @attrs.frozen(kw_only=True)
@@ -218,37 +217,15 @@ class Report(ToJSON):
 
     def __str__(self) -> str:
         """One screen: the conclusions, the problems, and the code."""
-        return self._text(
-            [
-                fill(
-                    f"  {found.certainty:<12}  {found.point:<15}  {found}",
-                    width=_COLUMNS,
-                    subsequent_indent=" " * 33,
-                )
-                for found in self.findings
-            ]
-        )
-
-    def details(self) -> str:
-        """Format the whole report, with the observations and the requests.
-
-        Returns:
-            Text of a few screens.
-
-        Examples:
-            >>> from adclient.doctor import examine
-            >>> from adclient.testing import FakeAdService
-            >>> fake = FakeAdService()
-            >>> report = examine(fake.client(), account_id="account_b204")
-            >>> "Requests" in report.details()
-            True
-        """
-        rows: list[str] = []
-        for found in self.findings:
-            rows.append(f"  {found.certainty:<12}  {found.point}: {found}")
-            rows += [f"  {'':<12}  {found.observed}"] * bool(found.observed)
-        requests = [f"  {number:>2}. {line}" for number, line in enumerate(self.requests, 1)]
-        return "\n\n".join([self._text(rows), "\n".join(["Requests", *requests])])
+        rows = [f"  {found.certainty:<12}  {found.point:<15}  {found}" for found in self.findings]
+        title = [f"{self.base_url}: {self.sent} reads, no write"]
+        parts = [
+            [*title, *wrapped([f"of {', '.join(self.account_ids)}"]), "", *wrapped(rows, 33)],
+            ["Problems", *wrapped([f"  {each}" for each in self.problems], 4)],
+            [self.code],
+        ]
+        shown = [True, bool(self.problems), self.is_accepted]
+        return "\n\n".join("\n".join(part) for part in compress(parts, shown))
 
     def markdown(self) -> str:
         """Format the report for the makers of the service, with what is left as questions.
@@ -265,18 +242,6 @@ class Report(ToJSON):
             ## Questions
         """
         return markdown_of(self)
-
-    def _text(self, rows: list[str]) -> str:
-        title = f"{self.base_url}: {self.sent} reads, no write"
-        accounts = fill(f"of {', '.join(self.account_ids)}", width=_COLUMNS)
-        parts = ["\n".join([title, accounts, "", *rows])]
-        if self.problems:
-            problems = [
-                fill(f"  {problem}", width=_COLUMNS, subsequent_indent="    ")
-                for problem in self.problems
-            ]
-            parts.append("\n".join(["Problems", *problems]))
-        return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
 
 
 def _relative_to(folder: Path, service: Service) -> Service:

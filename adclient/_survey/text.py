@@ -1,7 +1,8 @@
 """The report as code, and as questions to the makers of the service."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, cast
 
 from adclient._survey.finding import Setting
@@ -94,13 +95,13 @@ def _settings(report: "Report") -> list[str]:
 def markdown_of(report: "Report") -> str:
     """The questions that are left, the findings, and what was asked and received."""
     questions = [
-        f"{_QUESTIONS[found.point]} ({found.certainty}: {_span(str(found))})"
+        f"{_QUESTIONS[found.point]} ({found.certainty}: {span(str(found))})"
         for found in report.findings
         if found.certainty != "observed" and found.point in _QUESTIONS
     ]
-    questions += [f"Why? {_span(problem.rpartition('; ')[0])}" for problem in report.problems]
+    questions += [f"Why? {span(problem.rpartition('; ')[0])}" for problem in report.problems]
     findings = [
-        f"| {found.point} | {_cell(str(found))} | {_cell(found.observed)} |"
+        f"| {found.point} | {cell(str(found))} | {cell(found.observed)} |"
         for found in report.findings
     ]
     return "\n".join(
@@ -110,24 +111,29 @@ def markdown_of(report: "Report") -> str:
             *("", "## What follows", "", "| point | conclusion | observed |", "|---|---|---|"),
             *findings,
             *("", f"## The {report.sent} requests, all of them reads", ""),
-            *_numbered([_span(line) for line in report.requests]),
+            *_numbered([span(line) for line in report.requests]),
         ]
     )
+
+
+def wrapped(lines: Iterable[str], indent: int = 0) -> list[str]:
+    """Lines of at most 100 columns, whose continuations are indented."""
+    return [fill(line, width=100, subsequent_indent=" " * indent) for line in lines]
 
 
 def _numbered(lines: Sequence[str]) -> list[str]:
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 
-def _span(text: str) -> str:
+def span(text: str) -> str:
     """A span of code, in which nothing of the service is a link, a mention or HTML."""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     blank = " " * ("`" in text)
     return f"{fence}{blank}{text}{blank}{fence}" if text else ""
 
 
-def _cell(text: str) -> str:
-    return _span(text).replace("|", "\\|")
+def cell(text: str) -> str:
+    return span(text).replace("|", "\\|")
 
 
 def quoted(value: Setting) -> str:

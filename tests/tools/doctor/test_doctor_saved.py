@@ -47,7 +47,7 @@ def test_basic_password_that_is_repeated_is_hidden(file, monkeypatch, capsys) ->
     with served(service) as url:
         arguments = ["doctor", url, "-a", ACCOUNT, "--auth-scheme", "Basic"]
         saving = ["--save", str(file), "--keep-texts"]
-        for shape in (saving, ["--details"], ["--json"], ["--markdown"]):
+        for shape in (saving, ["--json"], ["--markdown"]):
             assert main([*arguments, *shape]) == 0
     told = capsys.readouterr()
     assert "no ***, ***" in told.out
@@ -181,8 +181,8 @@ def test_names_of_the_service_do_not_reach_the_terminal_or_markdown(file) -> Non
     lines: list[str] = []
     saved(examined(Service()), file)
     report = examined(Service(listing=Listing(name=name), change=change), progress=lines.append)
-    told = [str(report), report.details(), report.markdown(), *report.changes(file)]
-    assert "x [31m |`<img>" in report.details()
+    told = [str(report), report.markdown(), *report.changes(file)]
+    assert "x [31m |`<img>" in str(report)
     assert not [each for each in told if not each.replace("\n", "").isprintable()]
     assert lines
     assert all(map(str.isprintable, lines))
