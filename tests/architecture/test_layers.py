@@ -38,7 +38,7 @@ TOOLS = {
     "_survey": {"_service"},
     "doctor": {"_survey"},
     "conform": {"_survey"},
-    "testing": {"_command", "_service", "ledger", "plan", "policy"},
+    "testing": {"_command", "_service"},
     "pytest_plugin": {"testing"},
     "_command": {"_service", "_survey", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
@@ -69,8 +69,6 @@ EXCEPTIONS = {
     # A service file has credentials, a proxy, and the names of reads.
     "adclient._service.arguments": {"_core"},
     "adclient._service.reading": {"_core", "_http"},
-    # A tool for a model has a schema for each type of argument.
-    "adclient.agents._tools": {"_core"},
 }
 # They look at what a client does not: refusals, pages of any shape, and requests it would not send.
 EXCEPTIONS |= {
