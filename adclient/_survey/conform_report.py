@@ -11,7 +11,6 @@ from adclient._values.to_json import ToJSON
 from adclient.models import JSON
 
 FORMAT_VERSION = "1.0"
-_FEW = 3
 _VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
 
 
@@ -106,16 +105,14 @@ class ConformReport(ToJSON):
         for verdict in _VERDICTS[:3]:
             for each in self.results:
                 if each.verdict == verdict:
-                    is_run = verdict != "not run"
-                    what = str(each).partition(": ")[2] if is_run else f"not checked; {each.seen}"
+                    what = each.seen if verdict == "not run" else str(each).partition(": ")[2]
                     alike.setdefault((verdict, what), []).append(each.check.operation)
         lines: list[str] = []
         for (verdict, what), names in alike.items():
-            operations = [*dict.fromkeys(names)]
-            shown = ", ".join(operations)
-            if len(operations) > _FEW:
-                shown = f"{operations[0]} and {len(operations) - 1} others"
-            lines.append(f"  {verdict:<9}{shown}: {what}")
+            first, *others = dict.fromkeys(names)
+            shown = f"{first} and {len(others)} other{'s' * (len(others) > 1)}" if others else first
+            checks = f"{len(names)} checks of " * (verdict == "not run")
+            lines.append(f"  {verdict:<9}{checks}{shown}: {what}")
         where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
         title = f"{self.base_url}: {self.sent} requests, {where}"
         return "\n".join([title, self._summary, "", *wrapped(lines, 13)])
