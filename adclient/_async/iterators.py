@@ -247,7 +247,7 @@ class AsyncPaged(AsyncTabular[T]):
             limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            The items, in a collection that is also a table: it has `to_pandas()` and the like.
+            The items, in a collection that is also a table, with `to_pandas()` and the like.
 
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
