@@ -207,7 +207,7 @@ def run(
     engine = client.__engine__
     parts: dict[str, Any] = {}
     if sender is not None:
-        parts["sender"] = _Sender(engine.sender, sender)
+        parts["sender"] = sender
     if guard is not None:
         own = engine.guard
         parts["guard"] = guard if own is None else _Guards((own, guard))
@@ -216,18 +216,6 @@ def run(
     if credentials is not None:
         parts |= {"credentials": credentials, "tokens": None}
     return engine.with_parts(**parts).run_bare(call)
-
-
-class _Sender:
-    """A sender in place of a client's own, which may have been closed."""
-
-    def __init__(self, own: Any, given: Any) -> None:
-        self._own = own
-        self.send = given.send
-
-    @property
-    def is_closed(self) -> Any:
-        return self._own.is_closed
 
 
 @attrs.frozen

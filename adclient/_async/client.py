@@ -161,7 +161,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             from adclient._http.async_limiter import AsyncCapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
-                resolve_async_sender,
+                resolve_async_connections,
                 resolve_clock,
                 resolve_transport,
                 warn_if_exposed,
@@ -197,12 +197,14 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)
             clock, random = resolve_clock(sent_by)
+            connections = resolve_async_connections(sent_by, http_client, network, slots)
             write_log_to_stderr()
             self._use(
                 AsyncEngine(
                     options=options,
                     credentials=credentials,
-                    sender=resolve_async_sender(sent_by, http_client, network, slots),
+                    sender=connections,
+                    connections=connections,
                     limiter=AsyncCapacityLimiter(slots),
                     clock=clock,
                     random=random,

@@ -21,7 +21,7 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
-from adclient._http.send import AsyncSender
+from adclient._http.send import AsyncConnections
 from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
@@ -32,7 +32,7 @@ from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._async.tokens import AsyncTokenFetcher
-    from adclient.extend import CallGuard, Gate, Record
+    from adclient.extend import AsyncSender, CallGuard, Gate, Record
 
 _NO_WRITES = (
     "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
@@ -49,7 +49,8 @@ class AsyncEngine:
 
     options: Options
     credentials: Credentials
-    sender: AsyncSender
+    sender: "AsyncSender"
+    connections: AsyncConnections
     limiter: AsyncCapacityLimiter
     clock: Clock
     random: Callable[[], float]
@@ -155,7 +156,7 @@ class AsyncEngine:
         self.is_closed = True
         if self.owns_connections:
             try:
-                await self.sender.aclose()
+                await self.connections.aclose()
             finally:  # also if that is cancelled
                 if self.at_close is not None:
                     await async_run_blocking(self.at_close, LONGEST_END, None)
@@ -183,11 +184,11 @@ class AsyncEngine:
         function = self.credentials.auth or self.credentials.token
         is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
         keeps_token = self.tokens is not None and not self.tokens.cache.is_plain
-        return (is_ours or keeps_token) and getattr(self.sender, "client", None) is None
+        return (is_ours or keeps_token) and getattr(self.connections, "client", None) is None
 
     def check_open(self) -> None:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
-        if self.is_closed or self.sender.is_closed:
+        if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
         if is_stopped():
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
@@ -239,8 +240,11 @@ class AsyncEngine:
                 if step is SEND:
                     sent = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                     outcome = exchange.received(sent)
-                    if exchange.pause:  # before the slot is released for another call
-                        await self._pause(exchange, slot)
+                    # Before the slot is released for another call.
+                    if exchange.pause and isinstance(slot, AsyncGateSlot):
+                        await slot.pause()
+                    elif exchange.pause:
+                        self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
                     continue
                 slot.release()
                 if isinstance(slot, AsyncGateSlot):
@@ -274,13 +278,6 @@ class AsyncEngine:
             wait = exchange.pause_left(self.pauses)
         self.check_open()
         return wait
-
-    async def _pause(self, exchange: Exchange, slot: AsyncSlot) -> None:
-        """Let other calls wait, as a response asked."""
-        if isinstance(slot, AsyncGateSlot):
-            await slot.pause()
-        else:
-            self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
 
     async def _fetch_credentials(self, exchange: Exchange) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -1,4 +1,4 @@
-"""Chooses the sender of a client: its own connections, or what the caller passed."""
+"""Chooses what sends the requests of a client: its own connections, or what the caller passed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from adclient._core.auth import Credentials, SecretHeader
 from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender
 from adclient._http.network import Network, is_loopback
-from adclient._http.send import AsyncSender, Sender
+from adclient._http.send import AsyncConnections, Connections
 from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller
@@ -27,8 +27,10 @@ def resolve_transport(transport: object, http_client: object, base_url: str) -> 
     return transport_at(base_url)
 
 
-def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:
-    """The sender of a sync client."""
+def resolve_connections(
+    transport: object, http_client: object, network: Network, _: int
+) -> Connections:
+    """What sends the requests of a sync client."""
     if isinstance(transport, InProcess):
         return InProcessSender(transport)
     if transport is None and http_client is None:
@@ -48,10 +50,10 @@ def resolve_sender(transport: object, http_client: object, network: Network, _: 
     return LibrarySender(library, cast("httpx.BaseTransport", transport).handle_request)
 
 
-def resolve_async_sender(
+def resolve_async_connections(
     transport: object, http_client: object, network: Network, max_concurrency: int
-) -> AsyncSender:
-    """The sender of an async client."""
+) -> AsyncConnections:
+    """What sends the requests of an async client."""
     if isinstance(transport, InProcess):
         return AsyncInProcessSender(transport)
     if transport is None and http_client is None:

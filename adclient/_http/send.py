@@ -20,8 +20,8 @@ Errors = tuple[type[Exception], ...]
 _LONGEST_IN_CHUNKS = 1024 * 1024
 
 
-class Sender(Protocol):
-    """Sends requests for a sync client, each exactly once: it never retries."""
+class Connections(Protocol):
+    """Sends the requests of a sync client, and closes what it has opened for them."""
 
     @property
     def is_closed(self) -> bool:
@@ -37,7 +37,7 @@ class Sender(Protocol):
         ...
 
 
-class AsyncSender(Protocol):
+class AsyncConnections(Protocol):
     """The same for an async client."""
 
     @property

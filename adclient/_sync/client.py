@@ -162,7 +162,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             from adclient._http.limiter import CapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
-                resolve_sender,
+                resolve_connections,
                 resolve_clock,
                 resolve_transport,
                 warn_if_exposed,
@@ -198,12 +198,14 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)
             clock, random = resolve_clock(sent_by)
+            connections = resolve_connections(sent_by, http_client, network, slots)
             write_log_to_stderr()
             self._use(
                 Engine(
                     options=options,
                     credentials=credentials,
-                    sender=resolve_sender(sent_by, http_client, network, slots),
+                    sender=connections,
+                    connections=connections,
                     limiter=CapacityLimiter(slots),
                     clock=clock,
                     random=random,

@@ -21,7 +21,7 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._http.send import Sender
+from adclient._http.send import Connections
 from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
 from adclient._tasks.stopping import is_reading_accounts, is_stopped
@@ -32,7 +32,7 @@ from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._sync.tokens import TokenFetcher
-    from adclient.extend import CallGuard, Gate, Record
+    from adclient.extend import Sender, CallGuard, Gate, Record
 
 _NO_WRITES = (
     "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
@@ -49,7 +49,8 @@ class Engine:
 
     options: Options
     credentials: Credentials
-    sender: Sender
+    sender: "Sender"
+    connections: Connections
     limiter: CapacityLimiter
     clock: Clock
     random: Callable[[], float]
@@ -155,7 +156,7 @@ class Engine:
         self.is_closed = True
         if self.owns_connections:
             try:
-                self.sender.close()
+                self.connections.close()
             finally:  # also if that is cancelled
                 if self.at_close is not None:
                     run_blocking(self.at_close, LONGEST_END, None)
@@ -183,11 +184,11 @@ class Engine:
         function = self.credentials.auth or self.credentials.token
         is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
         keeps_token = self.tokens is not None and not self.tokens.cache.is_plain
-        return (is_ours or keeps_token) and getattr(self.sender, "client", None) is None
+        return (is_ours or keeps_token) and getattr(self.connections, "client", None) is None
 
     def check_open(self) -> None:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
-        if self.is_closed or self.sender.is_closed:
+        if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
         if is_stopped():
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
@@ -239,8 +240,11 @@ class Engine:
                 if step is SEND:
                     sent = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                     outcome = exchange.received(sent)
-                    if exchange.pause:  # before the slot is released for another call
-                        self._pause(exchange, slot)
+                    # Before the slot is released for another call.
+                    if exchange.pause and isinstance(slot, GateSlot):
+                        slot.pause()
+                    elif exchange.pause:
+                        self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
                     continue
                 slot.release()
                 if isinstance(slot, GateSlot):
@@ -274,13 +278,6 @@ class Engine:
             wait = exchange.pause_left(self.pauses)
         self.check_open()
         return wait
-
-    def _pause(self, exchange: Exchange, slot: Slot) -> None:
-        """Let other calls wait, as a response asked."""
-        if isinstance(slot, GateSlot):
-            slot.pause()
-        else:
-            self.pauses.begin(exchange.key, exchange.now(), exchange.pause)
 
     def _fetch_credentials(self, exchange: Exchange) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""
