@@ -113,10 +113,6 @@ def _as_tuple(values: Sequence[Any]) -> Sequence[Any]:
     return cast("Sequence[Any]", as_tuple(values))
 
 
-def _is_limit(value: object) -> bool:
-    return _is_name(value) or 400 <= (as_count(value) or 0) <= 599
-
-
 @attrs.frozen(kw_only=True)
 class Conventions:
     """The client's assumptions about points that the interface of the service leaves open.
@@ -224,7 +220,9 @@ class Conventions:
         )
         _require(
             isinstance(self.rate_limit_errors, tuple)
-            and all(map(_is_limit, self.rate_limit_errors)),
+            and all(
+                _is_name(e) or 400 <= (as_count(e) or 0) <= 599 for e in self.rate_limit_errors
+            ),
             "rate_limit_errors",
             "a list of statuses from 400 to 599, and of codes as texts",
         )

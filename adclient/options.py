@@ -6,7 +6,6 @@ import re
 import warnings
 from collections.abc import Collection, Mapping
 from inspect import currentframe
-from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -198,14 +197,11 @@ def from_environment(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).startswith(_PACKAGE)  # code may have no name
-
-
 def warn_caller(problem: str) -> None:
     """Issue a `UserWarning` that names the line from which the package was called."""
     level, frame = 1, currentframe()
-    while frame is not None and _is_ours(frame):
+    # Code may have no name.
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(problem, UserWarning, stacklevel=level)
 

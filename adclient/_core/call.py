@@ -60,8 +60,13 @@ def validated(operation: Operation, arguments: Mapping[str, object], cursor: JSO
             except jsontext.JSONError as error:
                 problem = f"{one_line(str(error))}; nothing was sent"
                 raise invalid(operation, name, problem) from None
+    # Which value counts of a parameter that `fields` holds, too, is the service's guess.
     if "fields" in frozen:
-        _check_given_once(operation, frozen)
+        fields = cast("dict[str, JSON]", frozen["fields"])
+        for name in frozen:
+            if name != "fields" and name in fields:
+                problem = f"{name} is given twice, as an argument and in fields; nothing was sent"
+                raise invalid(operation, name, problem)
     if cursor is not None:
         cursor, _ = frozen_cursor(operation, cursor)
     target = operation.target
@@ -87,15 +92,6 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
         ),
     ),
 }
-
-
-def _check_given_once(operation: Operation, frozen: Mapping[str, JSON]) -> None:
-    """Refuse a parameter that `fields` holds, too: which value counts is the service's guess."""
-    fields = cast("dict[str, JSON]", frozen["fields"])
-    for name in frozen:
-        if name != "fields" and name in fields:
-            problem = f"{name} is given twice, as an argument and in fields; nothing was sent"
-            raise invalid(operation, name, problem)
 
 
 def _kind_of(value: object) -> str:

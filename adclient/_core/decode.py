@@ -49,10 +49,16 @@ def read(
         return _draft(fields, response)
     data = _ITEM_READERS[result](fields.pop("data", _MISSING))
     rest = _object(_part(fields, "page", "$"), "$.page")
-    following = _next(rest, end)
+    found = end_of(rest)
+    if found not in (None, "null", end):
+        advice = f"if that is the last page, set Conventions(end_of_listing={found!r})"
+        raise JSONError(f"$.page.next: {found}; {advice}")
+    received = rest.pop("next", None)
     if rest:
         fields["page"] = rest
-    return page(data=data, next=following, extra=fields, response=response)
+    return page(
+        data=data, next=received if found is None else None, extra=fields, response=response
+    )
 
 
 def end_of(page: Fields) -> EndOfListing | None:
@@ -63,16 +69,6 @@ def end_of(page: Fields) -> EndOfListing | None:
     if value is None:
         return "null"
     return "empty" if value == "" else "false" if value is False else None
-
-
-def _next(page: Fields, end: EndOfListing) -> JSON:
-    """The continuation of a page; None if it is the last."""
-    found = end_of(page)
-    if found not in (None, "null", end):
-        advice = f"if that is the last page, set Conventions(end_of_listing={found!r})"
-        raise JSONError(f"$.page.next: {found}; {advice}")
-    value = page.pop("next", None)
-    return value if found is None else None
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:

@@ -203,12 +203,15 @@ class Exchange:
         call = self.call
         if not self._is_success:
             self.elapsed = self.now() - self._started
+            policy = self._options.retry
+            has_one_attempt = self.attempts == 1 and policy.attempt_timeout is None
+            may_retry = policy.max_retries > 0 and self._is_retryable(outcome)
             raise errors_from.outcome(
                 call,
                 outcome,
                 self.details,
                 may_be_staged=self.may_be_staged,
-                is_unretried=self._lacked_time_to_retry(outcome),
+                is_unretried=has_one_attempt and may_retry,
                 is_limited=self.attempt_deadline < self.deadline,
                 is_quota_used_up=self._is_quota_used_up,
             )
@@ -273,13 +276,6 @@ class Exchange:
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
 
-    def _lacked_time_to_retry(self, outcome: Outcome) -> bool:
-        """Check if the first attempt, without a limit of its own, left no time for a retry."""
-        policy = self._options.retry
-        may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
-        is_first = self.attempts == 1
-        return may_retry and is_first and retry.is_retryable(policy, outcome, self._is_idempotent)
-
     @property
     def _idempotency_key(self) -> str | None:
         name = self._options.conventions.idempotency_header
@@ -287,14 +283,14 @@ class Exchange:
             return None
         return self.request.headers[name.lower()]
 
-    @property
-    def _is_idempotent(self) -> bool:
-        return not self.call.operation.is_write or self._idempotency_key is not None
+    def _is_retryable(self, outcome: Outcome) -> bool:
+        is_idempotent = not self.call.operation.is_write or self._idempotency_key is not None
+        return retry.is_retryable(self._options.retry, outcome, is_idempotent)
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
         policy = self._options.retry
-        if policy.max_retries == 0 or not retry.is_retryable(policy, outcome, self._is_idempotent):
+        if policy.max_retries == 0 or not self._is_retryable(outcome):
             return None
         # A service that says when to come back is not down, so this takes no retry.
         is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after

@@ -47,7 +47,10 @@ class Connector:
                         pending[_start_connecting(address)] = address[4]
                     for sock in (yield pending, min(delay, left) if untried else left):
                         place = pending.pop(sock)
-                        _check_connected(sock)
+                        # It is writable in both cases; only this option tells them apart.
+                        if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                            sock.close()
+                            raise OSError(code, strerror(code))
                         self.last_place = place
                         return sock
                 except OSError as error:
@@ -72,11 +75,3 @@ def _start_connecting(address: Address) -> socket.socket:
         sock.close()
         raise
     return sock
-
-
-def _check_connected(sock: socket.socket) -> None:
-    """Raise the error of a writable socket that is not connected, and close it."""
-    # A socket becomes writable in both cases; only this option tells them apart.
-    if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-        sock.close()
-        raise OSError(code, strerror(code))

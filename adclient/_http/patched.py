@@ -52,18 +52,14 @@ class _Watch:
         A comparison alone would not do: a tool may have patched them before we first look.
         """
         watched = (self._pool, *classes)
-        if not all(map(_is_own_class, watched)):
+        # A tool may have replaced a class by a subclass, a mock or a function.
+        if not all(type(cls) is type and cls.__module__ in _LIBRARIES for cls in watched):
             return True
         snapshots: list[_Snapshot] = [(vars(cls), [*vars(cls).values()]) for cls in watched]
         if not all(_is_own(member) for _, copy in snapshots for member in copy):
             return True
         self._unpatched = classes, snapshots
         return False
-
-
-def _is_own_class(cls: type) -> bool:
-    """Check that a tool has not replaced a class by a subclass, a mock or a function."""
-    return type(cls) is type and cls.__module__ in _LIBRARIES
 
 
 def _is_own(member: object) -> bool:
