@@ -33,21 +33,10 @@ def result_of(
     # check would cost a fifth of the decoding, and that of the nesting as much.
     is_write = call.operation.is_write
     body = loads(response.body, unique=is_write, deepest=DEEPEST if is_write else None)
-    return read(body, call.operation.result, info, page, end)
-
-
-def read(
-    body: JSON,
-    result: type[Draft | Item],
-    response: ResponseInfo,
-    page: MakePage,
-    end: EndOfListing = "null",
-) -> Any:
-    """The result in a decoded body, which is taken apart; a `JSONError` if a part does not fit."""
     fields = _object(body, "$")
-    if result is Draft:
-        return _draft(fields, response)
-    data = _ITEM_READERS[result](fields.pop("data", _MISSING))
+    if is_write:
+        return _draft(fields, info)
+    data = _ITEM_READERS[call.operation.result](fields.pop("data", _MISSING))
     rest = _object(_part(fields, "page", "$"), "$.page")
     found = end_of(rest)
     if found not in (None, "null", end):
@@ -56,9 +45,7 @@ def read(
     received = rest.pop("next", None)
     if rest:
         fields["page"] = rest
-    return page(
-        data=data, next=received if found is None else None, extra=fields, response=response
-    )
+    return page(data=data, next=received if found is None else None, extra=fields, response=info)
 
 
 def end_of(page: Fields) -> EndOfListing | None:

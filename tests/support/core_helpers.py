@@ -22,7 +22,6 @@ from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RetryQuota
 from adclient._values import jsontext
-from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
 from adclient.models import ResponseInfo
@@ -109,8 +108,10 @@ class Float64(float):
 
 
 def structure(value: Any, cls: type[Any]) -> Any:
-    """Decode a copy of a value into a result, because other tests use the value too."""
-    return decode.read(copied(value), cls, ResponseInfo(), Page)
+    """Decode the body that a value is, as the response to an operation with this result."""
+    operation = next(each for each in operations.OPERATIONS if each.result is cls)
+    call = Call(operation, ACCOUNT, None, {}, {})
+    return decode.result_of(call, reply(200, value), ResponseInfo(), Page)
 
 
 def problem_with(value: Any, cls: type[Any]) -> str:
