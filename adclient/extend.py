@@ -136,6 +136,11 @@ def parts_of(client: "AdClient | AsyncAdClient") -> Parts[Any]:
         5.0
     """
     engine = client.__engine__
+    # A function of the user's may give each call the credentials of another user.
+    function = engine.credentials.auth or engine.credentials.token
+    is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
+    keeps_token = engine.tokens is not None and not engine.tokens.cache.is_plain
+    has_own_client = getattr(engine.connections, "client", None) is not None
     return Parts(
         options=engine.options,
         credentials=engine.credentials,
@@ -143,7 +148,7 @@ def parts_of(client: "AdClient | AsyncAdClient") -> Parts[Any]:
         guard=engine.guard,
         clock=engine.clock,
         check_open=engine.check_open,
-        has_one_caller=engine.has_one_caller,
+        has_one_caller=(is_ours or keeps_token) and not has_own_client,
     )
 
 

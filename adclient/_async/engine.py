@@ -178,14 +178,6 @@ class AsyncEngine:
         shown: dict[str, str] = getattr(self.guard, "shown", {})
         return shown if self.gate is None else {**shown, "gate": name_of(self.gate)}
 
-    @property
-    def has_one_caller(self) -> bool:
-        """False if a function of the user's may give each call the credentials of another user."""
-        function = self.credentials.auth or self.credentials.token
-        is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
-        keeps_token = self.tokens is not None and not self.tokens.cache.is_plain
-        return (is_ours or keeps_token) and getattr(self.connections, "client", None) is None
-
     def check_open(self) -> None:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
         if self.is_closed or self.connections.is_closed:
