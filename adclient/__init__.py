@@ -113,20 +113,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         "options": "RetryPolicy",
     }
     _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
-    _PUBLIC_MODULES = frozenset(
-        {
-            "agents",
-            "conventions",
-            "errors",
-            "gate",
-            "hooks",
-            "ledger",
-            "models",
-            "options",
-            "plan",
-            "policy",
-        }
-    )
+    _PUBLIC_MODULES = "agents conventions errors gate hooks ledger models options plan policy"
 
     __all__ = [*_MODULES, "__version__"]
 
@@ -134,7 +121,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """Import a public name, or a public module."""
         from importlib import import_module
 
-        if name in _PUBLIC_MODULES:
+        if name in _PUBLIC_MODULES.split():
             return import_module(f"{__name__}.{name}")
         if name not in _MODULES:
             if name.islower():  # such as a module that is imported

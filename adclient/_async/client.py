@@ -14,7 +14,7 @@ from adclient._async.gamma import AsyncGamma
 from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred, public_in, with_advice
+from adclient._display.signatures import public_in, with_advice
 from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._async.engine import AsyncEngine
 else:
-    _hooks = deferred("adclient.Hooks")
-    ssl = deferred("ssl.SSLContext")
-    _extend = deferred("adclient.extend.Gate")
-    _ledger = deferred("adclient.ledger.Ledger")
-    _policy = deferred("adclient.policy.Policy")
+    from adclient._async.settings import _extend, _hooks, _ledger, _policy, ssl
 
 
 P = ParamSpec("P")
@@ -221,9 +217,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
 
     @classmethod
     def from_service(
-        cls,
-        path: str | PathLike[str] | None = None,
-        **settings: Unpack[AsyncClientSettings],
+        cls, path: str | PathLike[str] | None = None, **settings: Unpack[AsyncClientSettings]
     ) -> Self:
         r"""Make a client with the settings of a service file, which `adclient doctor` can write.
 

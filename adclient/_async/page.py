@@ -85,19 +85,19 @@ class AsyncSource(Generic[T]):
 
     def typed(self, cls: type[A], convert: Convert | None) -> "AsyncSource[A]":
         """The same listing, read into another class."""
-        return cast("AsyncSource[A]", self._changed(cls=cls, convert=convert))
+        shows_progress = self.shows_progress
+        return AsyncSource(
+            self._engine, self.call, cls=cls, convert=convert, shows_progress=shows_progress
+        )
 
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
         from adclient._display.progress import check_installed
 
         check_installed()
-        return self._changed(shows_progress=True)
-
-    def _changed(self, **changes: Any) -> "AsyncSource[T]":
-        names = ("cls", "convert", "shows_progress")
-        settings = {name: getattr(self, name) for name in names}
-        return AsyncSource(self._engine, self.call, **{**settings, **changes})
+        return AsyncSource(
+            self._engine, self.call, cls=self.cls, convert=self.convert, shows_progress=True
+        )
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""

@@ -94,11 +94,7 @@ class RequestBuilder:
             encoded = {**encoded, **added}
         members = [f"{jsontext.quoted(name)}:{text}" for name, text in encoded.items()]
         body = f"{{{','.join(members)}}}".encode()
-        headers = {
-            **headers,
-            "content-type": "application/json",
-            "content-length": str(len(body)),
-        }
+        headers = {**headers, "content-type": "application/json", "content-length": str(len(body))}
         if operation.is_write and conventions.idempotency_header is not None:
             name = conventions.idempotency_header.lower()
             # The caller's own key, if the headers of the client contain one; an empty one is none.

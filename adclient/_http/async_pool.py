@@ -75,10 +75,7 @@ class AsyncConnectionPool(BasePool[AsyncBackend, httpcore.AsyncConnectionInterfa
     def _new_connection(self) -> _Connection:
         backend = AsyncBackend(proxy=self._network.proxy, connector=self._connector)
         pool = self._core_pool(
-            backend,
-            httpcore.AsyncConnectionPool,
-            httpcore.AsyncSOCKSProxy,
-            httpcore.AsyncHTTPProxy,
+            backend, httpcore.AsyncConnectionPool, httpcore.AsyncSOCKSProxy, httpcore.AsyncHTTPProxy
         )
         return Connection(backend, pool.create_connection(self._origin))
 

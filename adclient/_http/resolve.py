@@ -101,8 +101,7 @@ def _check_trusted(given: object, argument: str) -> None:
     inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
     if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
         raise ConfigurationError(
-            f"httpx-aiohttp may stage a draft twice: leave out {argument}=",
-            argument=argument,
+            f"httpx-aiohttp may stage a draft twice: leave out {argument}=", argument=argument
         )
 
 

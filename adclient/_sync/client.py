@@ -15,7 +15,7 @@ from adclient._sync.gamma import Gamma
 from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred, public_in, with_advice
+from adclient._display.signatures import public_in, with_advice
 from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._sync.engine import Engine
 else:
-    _hooks = deferred("adclient.Hooks")
-    ssl = deferred("ssl.SSLContext")
-    _extend = deferred("adclient.extend.Gate")
-    _ledger = deferred("adclient.ledger.Ledger")
-    _policy = deferred("adclient.policy.Policy")
+    from adclient._sync.settings import _extend, _hooks, _ledger, _policy, ssl
 
 
 P = ParamSpec("P")
@@ -222,9 +218,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
 
     @classmethod
     def from_service(
-        cls,
-        path: str | PathLike[str] | None = None,
-        **settings: Unpack[ClientSettings],
+        cls, path: str | PathLike[str] | None = None, **settings: Unpack[ClientSettings]
     ) -> Self:
         r"""Make a client with the settings of a service file, which `adclient doctor` can write.
 

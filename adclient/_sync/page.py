@@ -86,19 +86,19 @@ class Source(Generic[T]):
 
     def typed(self, cls: type[A], convert: Convert | None) -> "Source[A]":
         """The same listing, read into another class."""
-        return cast("Source[A]", self._changed(cls=cls, convert=convert))
+        shows_progress = self.shows_progress
+        return Source(
+            self._engine, self.call, cls=cls, convert=convert, shows_progress=shows_progress
+        )
 
     def with_progress(self) -> "Source[T]":
         """The same listing, with a progress bar for each iteration."""
         from adclient._display.progress import check_installed
 
         check_installed()
-        return self._changed(shows_progress=True)
-
-    def _changed(self, **changes: Any) -> "Source[T]":
-        names = ("cls", "convert", "shows_progress")
-        settings = {name: getattr(self, name) for name in names}
-        return Source(self._engine, self.call, **{**settings, **changes})
+        return Source(
+            self._engine, self.call, cls=self.cls, convert=self.convert, shows_progress=True
+        )
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""
