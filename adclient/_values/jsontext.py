@@ -226,6 +226,8 @@ def frozen(value: object, name: str) -> tuple[JSON, str]:
 
     An object that has a name twice is refused, because services differ in what they read.
     """
+    if type(value) in (int, float):  # most numbers
+        return cast(JSON, value), digits(cast(float, value), name)
     text = dumps(value, name)
     try:
         copy = cast(JSON, _decoder(unique=True).decode(text))
