@@ -19,8 +19,8 @@ HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
 # Every rule must match at least once, so that no obsolete one stays.
 RULES: list[tuple[str, str]] = [
     (
-        r"AsyncListing\(AsyncSource\(self, call\), call\.cursor\)",
-        "Source(self, call).page(call.cursor)",
+        r"AsyncListing\(source, call\.cursor\)",
+        "source.page(call.cursor)",
     ),
     (r"\bAsyncListing\[", "Page["),
     (r"\bAwaitable\[AsyncPage\[T\]\]", "Page[T]"),

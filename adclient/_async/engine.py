@@ -103,7 +103,8 @@ class AsyncEngine:
         operation = BY_NAME[name]
         try:
             call = validated(operation, dict(zip(operation.names, values, strict=True)), cursor)
-            return AsyncListing(AsyncSource(self, call), call.cursor)
+            source: AsyncSource[Any] = AsyncSource(self, call)
+            return AsyncListing(source, call.cursor)
         except AdClientError as error:
             forget_frames(error)
             raise

@@ -103,7 +103,8 @@ class Engine:
         operation = BY_NAME[name]
         try:
             call = validated(operation, dict(zip(operation.names, values, strict=True)), cursor)
-            return Source(self, call).page(call.cursor)
+            source: Source[Any] = Source(self, call)
+            return source.page(call.cursor)
         except AdClientError as error:
             forget_frames(error)
             raise

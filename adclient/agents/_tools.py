@@ -202,7 +202,7 @@ def _prepared(
     if operation.is_write:
         _KEPT.pop(client, None)
         write = RecordedCall.of(validated(operation, arguments))
-        return partial(run, client, write), lambda draft: results.of_draft(draft, write.over_limit)
+        return lambda: run(client, write), lambda draft: results.of_draft(draft, write.over_limit)
     return _prepared_read(client, operation, arguments)
 
 
