@@ -13,7 +13,6 @@ class Transport(Protocol):
 
     def handle_request(self, request: Never) -> object:
         """Send one request."""
-        ...
 
 
 class AsyncTransport(Protocol):
@@ -21,7 +20,6 @@ class AsyncTransport(Protocol):
 
     async def handle_async_request(self, request: Never) -> object:
         """Send one request."""
-        ...
 
 
 class UniversalTransport(Transport, AsyncTransport, Protocol):
@@ -38,11 +36,9 @@ class HTTPClient(Protocol):
 
     def send(self, request: Never, *, stream: bool = False) -> object:
         """Send one request."""
-        ...
 
     def close(self) -> None:
         """Close the connections; adclient never closes a client that it was given."""
-        ...
 
 
 class AsyncHTTPClient(Protocol):
@@ -55,11 +51,9 @@ class AsyncHTTPClient(Protocol):
 
     async def send(self, request: Never, *, stream: bool = False) -> object:
         """Send one request."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections; adclient never closes a client that it was given."""
-        ...
 
 
 finders: list[Callable[[str], UniversalTransport | None]] = []

@@ -11,8 +11,6 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import attrs
-
 from adclient._async.tables import AsyncTabular
 from adclient._core.paging import SeenPages
 from adclient._display.notebook import PublicDir
@@ -70,9 +68,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         self._prefetch: AsyncPrefetch[AsyncPage[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
-        self._seen = (
-            None if source.call is None else SeenPages(attrs.evolve(source.call, cursor=cursor))
-        )
+        self._seen = None if source.call is None else SeenPages(source.call, cursor)
         if first is not None and self._seen is not None:
             self._seen.add(first.next, _ids(first))
 

@@ -56,11 +56,9 @@ class Span(Protocol):
 
     def add(self, event: "Event") -> None:
         """Record an event."""
-        ...
 
     def end(self, error: BaseException | None) -> None:
         """Record how the call ended."""
-        ...
 
 
 Tracer = Callable[[Call, str], Span | None]

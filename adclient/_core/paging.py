@@ -89,12 +89,12 @@ def endless(call: Call, problem: str, cursor: JSON) -> PaginationError:
 class SeenPages:
     """The pages of one iteration, to detect one that never ends."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, cursor: JSON) -> None:
         self._call = call
-        self._cursors: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
+        self._cursors: set[bytes] = set() if cursor is None else {_key(call, cursor)}
         self._pages: set[bytes] = set()
         self._previous: tuple[JSON, ...] = ()
-        self._requested = call.cursor
+        self._requested = cursor
         self._repeats = 0
 
     def add(self, cursor: JSON, ids: tuple[JSON, ...] = ()) -> None:

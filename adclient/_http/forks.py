@@ -10,7 +10,6 @@ class Resettable(Protocol):
 
     def reset_after_fork(self) -> None:
         """Drop what belongs to the parent."""
-        ...
 
 
 RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()

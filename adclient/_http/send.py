@@ -34,7 +34,6 @@ class Connections(Protocol):
 
     def close(self) -> None:
         """Close the connections that were opened here."""
-        ...
 
 
 class AsyncConnections(Protocol):
@@ -51,7 +50,6 @@ class AsyncConnections(Protocol):
 
     async def aclose(self) -> None:
         """Close the connections that were opened here."""
-        ...
 
 
 class Attempt:

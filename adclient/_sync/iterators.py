@@ -12,8 +12,6 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import attrs
-
 from adclient._sync.tables import Tabular
 from adclient._core.paging import SeenPages
 from adclient._display.notebook import PublicDir
@@ -71,9 +69,7 @@ class PageIterator(PublicDir, Generic[T]):
         self._prefetch: Prefetch[Page[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
-        self._seen = (
-            None if source.call is None else SeenPages(attrs.evolve(source.call, cursor=cursor))
-        )
+        self._seen = None if source.call is None else SeenPages(source.call, cursor)
         if first is not None and self._seen is not None:
             self._seen.add(first.next, _ids(first))
 

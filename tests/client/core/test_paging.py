@@ -149,7 +149,7 @@ def test_page_that_leads_to_itself_is_a_pagination_error():
 
 def added(pages, start=None):
     """The error that adding pages raises, and how many pages were added without."""
-    seen = SeenPages(call_of(CAMPAIGNS, cursor=start))
+    seen = SeenPages(CALL, start)
     for count, (cursor, ids) in enumerate(pages):
         try:
             seen.add(cursor, tuple(ids))
