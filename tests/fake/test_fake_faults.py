@@ -76,6 +76,7 @@ def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
         ("stalled", CallTimeout, CallTimeout, "no response in time"),
         ("wrong_length", UnexpectedResponse, ConnectionLost, "expected"),
         ("broken_gzip", UnexpectedResponse, UnexpectedResponse, "damaged"),
+        ("not_json", UnexpectedResponse, UnexpectedResponse, "Checking your browser"),
         ("not_utf8", UnexpectedResponse, UnexpectedResponse, "UTF-8"),
         ("wrong_shape", UnexpectedResponse, UnexpectedResponse, "draft_id"),
         ("error_object", UnexpectedResponse, UnexpectedResponse, "something went wrong"),
@@ -132,6 +133,12 @@ def test_page_fault_changes_the_items(fake):
     ):
         fake.faults.add(Fault.in_page(what), call=2)
         assert call(fake, ADS) == [*whole[:50], *second, *whole[100:]]
+
+
+def test_response_of_another_success_is_read(fake):
+    fake.faults.add(Fault.other_status(200))
+    assert call(fake).draft_id == fake.drafts[0].draft_id
+    assert statuses(fake) == [200]
 
 
 # Which request meets which fault.
