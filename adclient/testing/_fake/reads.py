@@ -5,6 +5,7 @@ from typing import cast
 
 from adclient.models import JSON
 from adclient.testing._fake.account import ENTITIES_OF, Kind
+from adclient.testing._fake.data import load
 from adclient.testing._fake.requests import ParsedRequest
 from adclient.testing._fake.state import Account, Values
 from adclient.testing._fake.writes import named, plain_keyword
@@ -13,18 +14,7 @@ _LAST_DAYS = ("LAST_7_DAYS", "LAST_14_DAYS", "LAST_30_DAYS", "LAST_90_DAYS")
 DATE_RANGES = ("TODAY", "YESTERDAY", *_LAST_DAYS, "THIS_MONTH", "LAST_MONTH")
 _DEFAULT_RANGE = "LAST_30_DAYS"
 # What the listings of the story show of an entity, and the figures of one that has never run.
-_SHOWN: Mapping[Kind, dict[str, JSON]] = {
-    "campaign": {
-        **dict.fromkeys(("id", "name", "status", "objective", "daily_budget")),
-        **{"spend": 0.0, "impressions": 0, "clicks": 0, "ctr": 0.0, "cpc": None, "conversions": 0},
-        **{"cpa": None, "roas": None, "hook_rate": 0.0},
-    },
-    "ad": {
-        **dict.fromkeys(("id", "name", "status", "serving", "campaign_id", "ad_group_id")),
-        **{"format": None, "spend": 0.0, "impressions": 0, "clicks": 0, "ctr": 0.0},
-        **{"conversions": 0, "frequency": 0.0},
-    },
-}
+_SHOWN: Mapping[Kind, Values] = load("shown.json")
 _OF_CAMPAIGNS = ("id", "name", "status", "daily_budget", "lifetime_budget", "end_date")
 
 
