@@ -9,7 +9,6 @@ from functools import partial
 from inspect import isawaitable
 from itertools import chain
 from math import ceil
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
 
@@ -210,7 +209,6 @@ def _prepared_read(
     client: "AdClient | AsyncAdClient", operation: Operation, arguments: dict[str, Any]
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a read, or the kept page instead of it, and what shows the page."""
-    method: Callable[..., Any] = attrgetter(operation.full_name)(client)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -234,7 +232,7 @@ def _prepared_read(
             _KEPT[client] = key, now, copy(page), {view}  # a copy has no client, which would stay
         return results.of_page(page, start, wanted)
 
-    return partial(method, **arguments, cursor=start.cursor), show_page
+    return partial(run, client, request), show_page
 
 
 def _as_text(value: object) -> object:

@@ -4,6 +4,7 @@ import decimal
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import reduce
 
 import attrs
 
@@ -12,7 +13,7 @@ from adclient._display.signatures import public_in
 from adclient._values.text import ids_in_full, short
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set
-from adclient.policy import Policy, rules
+from adclient.policy import Policy, for_account, rules
 
 _Amounts = tuple[Decimal | None, Decimal | None]
 
@@ -21,7 +22,7 @@ _SUMS = decimal.Context(prec=60, traps=[])
 
 
 @public_in("adclient.plan")
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class MoneySum:
     """The sum of one key of money over the changes of a plan to one account.
 
@@ -71,10 +72,7 @@ def sums_of(
     for (account_id, key), pairs in sorted(found.items()):
         before, after = map(_sum, zip(*pairs, strict=True))
         if after is not None:
-            count = len(pairs)
-            sums.append(
-                MoneySum(account_id=account_id, key=key, before=before, after=after, changes=count)
-            )
+            sums.append(MoneySum(account_id, key, before, after, len(pairs)))
     return tuple(sums)
 
 
@@ -85,14 +83,14 @@ def _amounts(
 
     Without a draft, those before are the ones that the plan expects. One that is not known is None.
     """
-    call, values = change.call, change.call.arguments
-    money = rules.for_account(policy, call.account_id).money or {}
+    call = change.call
+    money = for_account(policy, call.account_id).money or {}
     if diff is None:
-        alone, *more = values_set(values) or [""]
+        alone, *more = values_set(call.arguments) or [""]
         expect = None if change.expect is MISSING else change.expect
-        sides = [rules.shown("" if more else alone, expect, money), rules.keys_set(values)]
+        sides = [rules.shown("" if more else alone, expect, money), rules.keys_set(call.arguments)]
     else:
-        sides = [rules.shown(diff.field, side, money) for side in (diff.before, diff.after)]
+        sides = [rules.shown(diff.field, each, money) for each in (diff.before, diff.after)]
     before, after = (rules.by_key(side, money) for side in sides)
     nothing = Decimal(0) if ".create_" in call.operation.full_name else None
     for key in after:
@@ -100,16 +98,12 @@ def _amounts(
         # A diff may show more than what changes.
         kept = Counter[Decimal | None]() if diff is None else old & new
         was, will = ([*(side - kept).elements()] for side in (old, new))
-        if len(was) != len(will):
-            was = [None] * len(will)
+        was = was if len(was) == len(will) else [None] * len(will)
         yield from ((key, (nothing if a is None else a, b)) for a, b in zip(was, will, strict=True))
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
     """The sum; None if an amount is unknown, or if it is not finite, which JSON cannot have."""
-    total = Decimal(0)
-    for amount in amounts:
-        if amount is None:
-            return None
-        total = _SUMS.add(total, amount)
+    known = [Decimal("NaN") if amount is None else amount for amount in amounts]
+    total = reduce(_SUMS.add, known, Decimal(0))
     return total if total.is_finite() else None

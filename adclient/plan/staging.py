@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -23,7 +23,7 @@ from adclient.errors import (
 from adclient.extend import parts_of, run
 from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
-from adclient.models import Diff, Draft
+from adclient.models import Diff
 from adclient.plan.change import PlannedChange
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
@@ -109,7 +109,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
     call = RecordedCall.of(change.call, change.key, why)
     operation = call.operation.full_name
     try:
-        draft = cast(Draft, run(client, call))
+        run(client, call)
     except AlreadyReserved as reserved:
         entry = reserved.entry
         if not isinstance(guard.ledger, SQLLedger):  # which has read it by its own clock
@@ -126,7 +126,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
         return report, is_last or error.outcome_unknown
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
-    return _judged(change, "staged", None, draft.draft_id, draft.diff, call.over_limit), False
+    return _judged(change, "staged", None, *call.ended), False
 
 
 def _interrupted_reports(
@@ -168,27 +168,21 @@ def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:
     if entry.is_unknown:
         reason = entry.reason or "another run was interrupted while it was sending it"
         return report_on(change, "unknown", reason, draft_id=entry.draft_id)
-    over_limit = None if entry.settled_by else entry.over_limit
     settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
-    when = f"staged on {entry.at:%Y-%m-%d}{settled}"
-    return _judged(change, "already staged", when, entry.draft_id, entry.diff, over_limit)
+    return _judged(change, "already staged", f"staged on {entry.at:%Y-%m-%d}{settled}", entry)
 
 
 def _judged(
-    change: PlannedChange,
-    verdict: Verdict,
-    reason: str | None,
-    draft_id: str | None,
-    diff: Diff | None,
-    over_limit: str | None,
+    change: PlannedChange, verdict: Verdict, reason: str | None, entry: Entry
 ) -> ChangeReport:
     """The report on a draft; one that should be rejected stays so in later runs."""
+    diff = entry.diff
     if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
         before, expected = pair_in_full(diff.before, change.expect)
         verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
-    if over_limit is not None:
-        verdict, reason = "over limit", over_limit
-    return report_on(change, verdict, reason, draft_id=draft_id, diff=diff)
+    if entry.over_limit is not None and not entry.settled_by:
+        verdict, reason = "over limit", entry.over_limit
+    return report_on(change, verdict, reason, draft_id=entry.draft_id, diff=diff)
 
 
 def report_on(

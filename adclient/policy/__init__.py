@@ -163,7 +163,7 @@ class Policy(notebook.HTMLRepr):
         """
         if (refusal := refusal_of_account(self, account_id)) is not None:
             raise ConfigurationError(refusal.reason, argument=refusal.rule)
-        return merged(self, account_id)
+        return attrs.evolve(for_account(self, account_id), accounts=(account_id,))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -236,16 +236,18 @@ Policy.__init__.__annotations__["account"] = Mapping[str, Policy] | None
 _P = TypeVar("_P", bound=Policy)
 
 
-def merged(policy: _P, account_id: str) -> _P:
-    """The policy as it applies to one account, even if it does not allow it."""
-    own = (policy.account or {}).get(account_id, Policy())
+def for_account(policy: _P, account_id: str) -> _P:
+    """The policy with the limits of an account; if it has some, a call may name no other."""
+    if policy.account is None:
+        return policy
+    own = policy.account.get(account_id, Policy())
     rules: dict[str, Any] = {"accounts": (account_id,)}
     for rule in ("operations", "fields", "change_at_most", "no_repeat_within"):
         if (value := getattr(own, rule)) is not None:
             rules[rule] = value
     if own.money is not None:
         rules["money"] = {**(policy.money or {}), **own.money}
-    return attrs.evolve(policy, account=policy.account and {account_id: own}, **rules)
+    return attrs.evolve(policy, account={account_id: own}, **rules)
 
 
 def refusal_of_account(policy: Policy, account_id: str) -> "Refusal | None":

@@ -18,7 +18,7 @@ from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
 from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
-from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
+from adclient.policy import Policy, Refusal, Usage, for_account, refusal_of_account
 from adclient.policy.values import LONGEST_KEY
 
 # Arguments that name the entity of a write; the others are what it sets.
@@ -38,11 +38,6 @@ _EXACT = decimal.Context(
 def refusal_of(policy: Policy, call: Call) -> Refusal | None:
     """The refusal of a call, judged by the call alone; None if the policy allows it."""
     return next(_refusals(policy, call), None)
-
-
-def for_account(policy: Policy, account_id: str) -> Policy:
-    """The policy with the limits of an account; if it has some, a call may name no other."""
-    return policy if policy.account is None else merged(policy, account_id)
 
 
 def leaves(values: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
