@@ -104,7 +104,6 @@ class Parts(Generic[S]):
         guard: Its policy and ledger; None if it has neither.
         clock: The clock of its deadlines; that of the fake, if it is a client of the fake.
         check_open: A function that raises a `ConfigurationError` if the client is closed.
-        has_one_caller: Whether each call certainly has the same credentials.
     """
 
     options: Options
@@ -113,7 +112,6 @@ class Parts(Generic[S]):
     guard: CallGuard | None
     clock: Clock
     check_open: Callable[[], None]
-    has_one_caller: bool
 
 
 @overload
@@ -136,11 +134,6 @@ def parts_of(client: "AdClient | AsyncAdClient") -> Parts[Any]:
         5.0
     """
     engine = client.__engine__
-    # A function of the user's may give each call the credentials of another user.
-    function = engine.credentials.auth or engine.credentials.token
-    is_ours = str(getattr(function, "__module__", "adclient.")).startswith("adclient.")
-    keeps_token = engine.tokens is not None and not engine.tokens.cache.is_plain
-    has_own_client = getattr(engine.connections, "client", None) is not None
     return Parts(
         options=engine.options,
         credentials=engine.credentials,
@@ -148,7 +141,6 @@ def parts_of(client: "AdClient | AsyncAdClient") -> Parts[Any]:
         guard=engine.guard,
         clock=engine.clock,
         check_open=engine.check_open,
-        has_one_caller=(is_ours or keeps_token) and not has_own_client,
     )
 
 

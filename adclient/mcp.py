@@ -2,7 +2,6 @@
 
 import json
 import logging
-from functools import lru_cache
 from secrets import compare_digest
 from typing import Any
 
@@ -42,7 +41,6 @@ _REFUSED = "send the token of this server, and not from a page in a browser"
 # is open. By default, a tool is not idempotent: a second call stages a second draft.
 _READ = {"read_only_hint": True, "open_world_hint": True}
 _WRITE = {"read_only_hint": False, "destructive_hint": False, "open_world_hint": True}
-_PROGRAMS = 16  # whose last page is kept
 
 # Addresses that only programs on this machine can connect to.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -149,7 +147,6 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
     reads = {str(tool["name"]): results.schema("items", "object") for tool in tools(client)}
     reads[STAGED] = results.schema("drafts", "object")
 
-    @lru_cache(_PROGRAMS)
     def named(program: str) -> AsyncAdClient:
         """The client, with the name of the program that calls if nothing else names an actor."""
         return client if actor_of(client) else client.with_options(actor=program or "unnamed")

@@ -122,10 +122,8 @@ def of_draft(draft: Draft, over_limit: str | None) -> Object:
     return {"summary": summary, "untrusted": shown}
 
 
-def of_page(
-    page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[str], age: int | None = None
-) -> Object:
-    """Some rows of a page with some columns, and where to continue; its age if it was kept."""
+def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[str]) -> Object:
+    """Some rows of a page with some columns, and where to continue."""
     end = start.row + _ROWS
     rows = [item.to_dict() for item in page.data[start.row : end]]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -143,8 +141,7 @@ def of_page(
     else:
         more = "for more, call again with `next` as `cursor`"
         result["next"] = text
-    known = "" if age is None else f", as read {age} s ago"
-    return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}{known}; {more}.", **result}
+    return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}; {more}.", **result}
 
 
 def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Object:

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from copy import copy
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
 from inspect import isawaitable
 from itertools import chain
-from math import ceil
 from typing import TYPE_CHECKING, Any, overload
-from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 
@@ -45,10 +42,6 @@ _OF_READS: dict[str, Object] = {
 _SHARED: dict[str, str] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _ZERO, _ANY = Decimal(0), Decimal("Infinity")  # amounts
 _OF_WRITES = "Nothing changes until a human approves it."
-# The page that the tools of a client read last, for its other rows and columns: its call, when it
-# was read, and what was shown of it, as whoever asks for that again wants news.
-_KEPT = WeakKeyDictionary[object, tuple[object, float, Any, set[object]]]()
-_KEPT_FOR, _KEPT_ITEMS = 60, 20_000  # seconds, and how many items it may have
 STAGED = "list_staged_drafts"
 _ABOUT_STAGED = "List the drafts that {} staged. Whether one was approved is not known here."
 
@@ -177,8 +170,8 @@ def _prepared(
             return ledger.entries(actor=actor_of(client)) if ledger.exists() else ()
 
         # It may block.
-        call = partial(to_thread.run_sync, read) if hasattr(client, "aclose") else read
-        return call, partial(results.of_entries, accounts=policy.accounts)
+        reading = partial(to_thread.run_sync, read) if hasattr(client, "aclose") else read
+        return reading, partial(results.of_entries, accounts=policy.accounts)
     if operation is None or (operation.is_write and not writes):
         writing = f"{name} stages a draft, and this caller may only read"
         problem = writing if operation else f"there is no tool {short(name)}"
@@ -199,16 +192,8 @@ def _prepared(
             value = arguments[each.name]
             arguments[each.name] = [*map(_as_text, value)] if is_array(value) else _as_text(value)
     if operation.is_write:
-        _KEPT.pop(client, None)
         write = RecordedCall.of(validated(operation, arguments))
-        return lambda: run(client, write), lambda draft: results.of_draft(draft, write.over_limit)
-    return _prepared_read(client, operation, arguments)
-
-
-def _prepared_read(
-    client: "AdClient | AsyncAdClient", operation: Operation, arguments: dict[str, Any]
-) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
-    """The call of a read, or the kept page instead of it, and what shows the page."""
+        return partial(run, client, write), lambda draft: results.of_draft(draft, write.over_limit)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -216,23 +201,9 @@ def _prepared_read(
     start = results.Position() if cursor is None else results.Position.read(cursor)
     if start is None:
         raise _refused(operation.full_name, "cursor", "must be the `next` of an earlier result")
-    wanted, request = [str(each) for each in columns], validated(operation, arguments, start.cursor)
-    key, view = (operation, request.encoded, repr(start.cursor)), (start.row, *wanted)
-    parts = parts_of(client)
-    now = parts.clock.wall_time()
-    known, at, kept, shown = _KEPT.get(client, (None, 0.0, None, set()))
-    if known == key and 0 <= now - at <= _KEPT_FOR and view not in shown:
-        parts.check_open()
-        shown.add(view)
-        age = ceil(now - at)
-        return lambda: kept, partial(results.of_page, start=start, wanted=wanted, age=age)
-
-    def show_page(page: Any) -> Object:
-        if len(page.data) <= _KEPT_ITEMS and parts_of(client).has_one_caller:
-            _KEPT[client] = key, now, copy(page), {view}  # a copy has no client, which would stay
-        return results.of_page(page, start, wanted)
-
-    return partial(run, client, request), show_page
+    call = validated(operation, arguments, start.cursor)
+    wanted = [str(each) for each in columns]
+    return partial(run, client, call), partial(results.of_page, start=start, wanted=wanted)
 
 
 def _as_text(value: object) -> object:

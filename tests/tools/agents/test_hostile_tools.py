@@ -21,7 +21,7 @@ PINNED, CAP = "account_pinned", 100
 PATHS = {operation.path for operation in OPERATIONS}
 PARAMETERS = {o.full_name.replace(".", "_"): o.parameters for o in OPERATIONS}
 SUMMARIES = re.compile(
-    r"\d+ items?(, as read \d+ s ago)?; "
+    r"\d+ items?; "
     r"(there are no more|for more, call again with `next` as `cursor`"
     r"|there are more, but their cursor is too long to pass on)\."
     r"|Staged, waiting for approval\. Nothing has changed; a human decides\."

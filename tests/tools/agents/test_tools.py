@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 from cases import each_case
-from clients import SECRET, SYNC, Service, a_draft, a_page, close, sync_and_async, wait
+from clients import SECRET, SYNC, Service, a_draft, sync_and_async, wait
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, Token
+from adclient import AdClient
 from adclient.agents import call_tool, tools
 from adclient.ledger import Entry, SQLiteLedger
 from adclient.policy import Policy, PolicyWarning
@@ -162,58 +162,11 @@ async def test_every_row_of_a_listing_can_be_reached(client_kind) -> None:
         found += [item["id"] for item in result["untrusted"]["items"]]
         sizes.append(result["summary"])
         given["cursor"] = result.get("next")
-    assert len(fake.requests) == 3  # pages
     assert found == [ad.id for ad in fake.client().gamma.list_ads(**ADS)]
-    more, kept = "; for more, call again with `next` as `cursor`.", ", as read 0 s ago"
-    each = [f"20 items{more}", f"20 items{kept}{more}", f"10 items{kept}{more}"]
-    assert sizes == [*each, *each, each[0], f"6 items{kept}; there are no more."]
+    more = "items; for more, call again with `next` as `cursor`."
+    pages = [f"{count} {more}" for count in (20, 20, 10)]
+    assert sizes == [*pages, *pages, pages[0], "6 items; there are no more."]
     assert "next" not in result
-
-
-@sync_and_async
-async def test_page_is_kept_for_what_it_has_not_shown(client_kind) -> None:
-    fake = FakeAdService()
-    client = fake_client(client_kind, fake)
-    for seconds, changed, age in [
-        (0, {}, None),
-        (60, {"columns": ["ctr"]}, 60),
-        (0, {"columns": ["ctr"]}, None),  # again
-        (61, {}, None),  # later
-        (0, {"account_id": "account_e000"}, None),
-        (0, {"columns": ["name"]}, None),  # another page was read meanwhile
-    ]:
-        fake.clock.advance(seconds)
-        result = await wait(call_tool(client, "gamma_list_ads", {**ADS, **changed}))
-        assert (f"items, as read {age} s ago;" in result["summary"]) is (age is not None)
-    await wait(pause(client))  # which forgets it
-    await wait(call_tool(client, "gamma_list_ads", ADS))
-    assert len(fake.requests) == 7
-    await close(client)
-    call = {**ADS, "columns": ["ctr"]}
-    assert (await wait(call_tool(client, "gamma_list_ads", call)))["error"] == "ConfigurationError"
-
-
-@each_case(
-    ("options", "count", "is_kept"),
-    [
-        ({"token": "t0ken"}, 20_000, True),
-        ({"token": "t0ken"}, 20_001, False),
-        ({"token": lambda: Token("t0ken")}, 1, True),
-        # Each call may be for another user.
-        ({"token": lambda: "t0ken"}, 1, False),
-        ({"auth": lambda request: {"x-key": "k"}}, 1, False),
-        ({"http_client": httpx.Client}, 1, False),
-    ],
-)
-def test_small_page_is_kept_if_all_calls_have_the_same_credentials(options, count, is_kept) -> None:
-    service = Service(*[a_page(["a"] * count)] * 2)
-    sent_by = {"transport": service.transport}
-    if "http_client" in options:
-        options = sent_by = {"http_client": httpx.Client(**sent_by)}
-    client = AdClient("https://ads.example.com", **{**options, **sent_by})
-    for columns in ([], ["id"]):
-        call_tool(client, "gamma_list_ads", {**ADS, "columns": columns})
-    assert len(service.requests) == 2 - is_kept
 
 
 def test_columns_of_a_listing_can_be_chosen() -> None:
