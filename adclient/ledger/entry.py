@@ -98,6 +98,16 @@ class Entry(ToJSON, notebook.HTMLRepr):
         """True if a draft may exist that nobody knows of, as while the write is under way."""
         return self.state in ("under way", "unknown")
 
+    @property
+    def may_be_draft(self) -> bool:
+        """True if a draft was staged, or may have been."""
+        return self.state not in ("refused", "not staged")
+
+    @property
+    def blocks(self) -> bool:
+        """True if the draft is over a limit and nobody has settled it, which blocks its account."""
+        return self.over_limit is not None and self.settled_by is None
+
     def to_dict(self) -> dict[str, JSON]:
         """Convert the entry to JSON values.
 

@@ -18,8 +18,8 @@ from adclient.policy import Usage
 FIRST_HASH = "0" * 64
 _DEEPEST = 200  # levels, which any reader can decode
 _LONGEST_REFUSED = 8_192  # characters of an entry: a model may repeat a call
-_MAY_BE_DRAFT = "state NOT IN ('refused', 'not staged')"
-_DRAFTS = f"account_id = ? AND {_MAY_BE_DRAFT}"
+MAY_BE_DRAFT = "state NOT IN ('refused', 'not staged')"
+_DRAFTS = f"account_id = ? AND {MAY_BE_DRAFT}"
 
 _ENTRIES = """
 SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
@@ -77,7 +77,7 @@ SCHEMA = (
     "WHERE blocks = 1",
     # A ledger that is older than this index is searched by its days.
     "CREATE INDEX IF NOT EXISTS adclient_ledger_account ON adclient_ledger (account_id, day) "
-    f"WHERE {_MAY_BE_DRAFT}",
+    f"WHERE {MAY_BE_DRAFT}",
 )
 
 
@@ -167,7 +167,7 @@ class Transaction:
         """Add a row for an entry, which was different before if there was one."""
         last, last_hash = self.last()
         at = utc_text(entry.at)
-        change_of_count = _counts(entry) - (before is not None and _counts(before))
+        change_of_count = entry.may_be_draft - (before is not None and before.may_be_draft)
         row = Row(
             number=_whole(last) + 1,
             event=event,
@@ -179,7 +179,7 @@ class Transaction:
             at=at,
             day=at[:10],
             drafts_of_day=self._drafts_of(at[:10]) + change_of_count,
-            blocks=int(entry.over_limit is not None and entry.settled_by is None),
+            blocks=int(entry.blocks),
             entry=_text_of(entry),
         )
         marks = ", ".join("?" * (len(row) + 1))
@@ -218,11 +218,6 @@ def _whole(value: object) -> int:
     if isinstance(value, int) and 0 <= value < 2**62:
         return value
     raise RowError("a row is damaged; verify() finds it")
-
-
-def _counts(entry: Entry) -> bool:
-    """Check if an entry counts as a draft of its day: it is one, or may be."""
-    return entry.state not in ("refused", "not staged")
 
 
 def _values_of(entry: Entry) -> JSON:

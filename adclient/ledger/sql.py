@@ -14,7 +14,7 @@ from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State, deadline_text
 from adclient.ledger.outcomes import DraftOutcome, Reading
-from adclient.ledger.rows import Transaction, actor_start, key, utc_text
+from adclient.ledger.rows import MAY_BE_DRAFT, Transaction, actor_start, key, utc_text
 from adclient.models import Draft
 from adclient.options import check_count, check_type
 
@@ -61,8 +61,7 @@ class SQLLedger(LedgerDatabase):
         with self._transaction("create") as ledger:
             if entry.change is not None:
                 # In the transaction of the reservation, so that no other process comes in between.
-                is_same = "change = ? AND state NOT IN ('refused', 'not staged')"
-                earlier = ledger.entries(is_same, key(entry.change))
+                earlier = ledger.entries(f"change = ? AND {MAY_BE_DRAFT}", key(entry.change))
                 if earlier:
                     return earlier[0]
             if ledger.history(entry.entry_id):
@@ -200,7 +199,7 @@ class SQLLedger(LedgerDatabase):
             settled = attrs.evolve(
                 before, state=state, deadline=None, draft_id=draft_id, settled_by=by
             )
-        elif before.over_limit is not None and before.settled_by is None:
+        elif before.blocks:
             if draft_id not in (None, before.draft_id):
                 raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
             settled = attrs.evolve(before, settled_by=by)

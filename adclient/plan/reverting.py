@@ -21,7 +21,7 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
     notes: list[str] = []
     changes_of = defaultdict[str, list[tuple[str, PlannedChange]]](list)  # by what they target
     for entry in reversed([*entries]):
-        if not (entry.change or "").startswith(f"{plan_id}:") or not _may_be_draft(entry):
+        if not (entry.change or "").startswith(f"{plan_id}:") or not entry.may_be_draft:
             continue
         target = {name: value for name, value in entry.arguments.items() if name.endswith("_id")}
         try:
@@ -41,13 +41,9 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
 
 def unused_id(plan_id: str, entries: Iterable[Entry]) -> str:
     """The id, with a number if drafts of a plan with this id exist."""
-    used = {(entry.change or "").partition(":")[0] for entry in entries if _may_be_draft(entry)}
+    used = {(entry.change or "").partition(":")[0] for entry in entries if entry.may_be_draft}
     ids = chain([plan_id], (f"{plan_id}-{number}" for number in count(2)))
     return next(each for each in ids if each not in used)
-
-
-def _may_be_draft(entry: Entry) -> bool:
-    return entry.state not in ("refused", "not staged")
 
 
 def _values_before(entry: Entry) -> Mapping[str, JSON]:

@@ -142,7 +142,7 @@ def _interrupted_reports(
         state = "under way" if entries is None else entry and entry.state
         if number == 0 and state == "under way":  # by this run
             yield report_on(change, "unknown", "it was interrupted")
-        elif entry is not None and state not in ("refused", "not staged"):
+        elif entry is not None and entry.may_be_draft:
             yield _report_on_entry(change, entry)
         else:
             yield report_on(change, "not tried", "the plan was interrupted")
@@ -152,9 +152,8 @@ def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
     """A note on each draft that a change of this plan staged before it was edited."""
     keys = {change.key for change in plan.changes}
     for entry in ledger.entries(plan_id=plan.id):
-        is_rejected = entry.over_limit is not None and entry.settled_by is not None
-        is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
-        if is_draft and entry.change not in keys:
+        is_rejected = entry.over_limit is not None and not entry.blocks
+        if entry.may_be_draft and not is_rejected and entry.change not in keys:
             what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
             where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
             yield f"{what} was staged by a change that was edited or removed since ({where})"
@@ -180,7 +179,7 @@ def _judged(
     if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
         before, expected = pair_in_full(diff.before, change.expect)
         verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
-    if entry.over_limit is not None and not entry.settled_by:
+    if entry.blocks:
         verdict, reason = "over limit", entry.over_limit
     return report_on(change, verdict, reason, draft_id=entry.draft_id, diff=diff)
 
