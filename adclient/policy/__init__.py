@@ -1,8 +1,11 @@
 """The limits of a client: whatever a caller asks for, above all a model, they apply."""
 
+import difflib
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
@@ -10,27 +13,52 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 import attrs
 
 from adclient._display import notebook
-from adclient._values.json_values import is_object
+from adclient._values.arguments import as_number, as_tuple
+from adclient._values.json_values import is_array, is_object
 from adclient._values.text import NOTE, short
 from adclient.errors import ConfigurationError, LedgerError
+from adclient.extend import OPERATIONS
 from adclient.options import check_count, check_type
-from adclient.policy.values import (
-    amount_of,
-    amounts_of,
-    check_amount,
-    check_keys,
-    check_money,
-    check_patterns,
-    check_texts,
-    refused,
-    seconds_of,
-    texts_of,
-)
 
 if TYPE_CHECKING:
     from adclient._values import toml
 
 __all__ = ["Policy", "PolicyWarning", "Refusal", "Usage"]
+
+LONGEST_KEY = 1000
+_MOST = 10**15  # in any currency; a larger amount is a mistake
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+# The converters return unchanged what they cannot convert; the checks refuse it later.
+
+
+def _texts_of(value: Sequence[str] | None) -> tuple[str, ...] | None:
+    """A list as a tuple."""
+    return cast("tuple[str, ...] | None", as_tuple(value))
+
+
+def _amount_of(value: int | float | Decimal | None) -> Decimal | None:
+    """A number as a decimal with the same digits."""
+    if (number := as_number(value)) is None:
+        return cast("Decimal | None", value)
+    return Decimal(float.__repr__(number) if isinstance(number, float) else number)
+
+
+def _amounts_of(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, Decimal] | None:
+    """A mapping of amounts, which cannot be changed."""
+    money: object = value
+    if isinstance(value, Mapping):
+        money = MappingProxyType({key: _amount_of(amount) for key, amount in value.items()})
+    return cast("Mapping[str, Decimal] | None", money)
+
+
+def _seconds_of(value: str | int | float | Decimal | None) -> Decimal | None:
+    """A time as seconds."""
+    number: Any = value
+    if isinstance(value, str) and (text := re.fullmatch("([0-9]{1,9})([smhd])", value)):
+        number = int(text[1]) * _SECONDS[text[2]]
+    return _amount_of(number)
 
 
 def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | None":
@@ -94,15 +122,15 @@ class Policy(notebook.HTMLRepr):
         money: daily_budget is 999, and money allows 0 to 150; nothing was sent
     """
 
-    accounts: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
-    operations: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
-    fields: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
+    accounts: tuple[str, ...] | None = attrs.field(default=None, converter=_texts_of)
+    operations: tuple[str, ...] | None = attrs.field(default=None, converter=_texts_of)
+    fields: tuple[str, ...] | None = attrs.field(default=None, converter=_texts_of)
     money: Mapping[str, Decimal] | None = attrs.field(
-        default=None, converter=amounts_of, hash=False
+        default=None, converter=_amounts_of, hash=False
     )
-    change_at_most: Decimal | None = attrs.field(default=None, converter=amount_of)
+    change_at_most: Decimal | None = attrs.field(default=None, converter=_amount_of)
     drafts_per_day: int | None = None
-    no_repeat_within: Decimal | None = attrs.field(default=None, converter=seconds_of)
+    no_repeat_within: Decimal | None = attrs.field(default=None, converter=_seconds_of)
     account: Mapping[str, "Policy"] | None = attrs.field(
         default=None, converter=_policies, hash=False
     )
@@ -110,28 +138,28 @@ class Policy(notebook.HTMLRepr):
     def __attrs_post_init__(self) -> None:
         for rule in ("accounts", "operations", "fields"):
             if (texts := getattr(self, rule)) is not None:
-                (check_keys if rule == "fields" else check_texts)(rule, texts)
-        check_patterns(self.operations or ())
+                (_check_keys if rule == "fields" else _check_texts)(rule, texts)
+        _check_patterns(self.operations or ())
         if self.money is not None:
-            check_money(self.money)
+            _check_money(self.money)
         if self.change_at_most is not None:
-            check_amount("change_at_most", self.change_at_most)
+            _check_amount("change_at_most", self.change_at_most)
             if not self.money:
-                raise refused("change_at_most", "needs money, which names the keys to compare")
+                raise _refused("change_at_most", "needs money, which names the keys to compare")
         if self.drafts_per_day is not None:
             count = check_count("drafts_per_day", self.drafts_per_day, least=0)
             object.__setattr__(self, "drafts_per_day", count)
         if self.no_repeat_within is not None:
             expected = "a time up to 366 days: seconds, or a text like 30m, 1h or 2d"
-            check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)
+            _check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)
         check_type("account", self.account, Mapping)
-        check_texts("account", list(self.account or ()))
+        _check_texts("account", list(self.account or ()))
         for account_id, own in (self.account or {}).items():
             rule = f"account.{account_id}"
             if not isinstance(own, Policy) or own._rules().keys() & {"accounts", "account"}:
-                raise refused(rule, "must be a policy without accounts")
+                raise _refused(rule, "must be a policy without accounts")
             if self.accounts is not None and account_id not in self.accounts:
-                raise refused(rule, "has rules, but accounts does not allow it")
+                raise _refused(rule, "has rules, but accounts does not allow it")
         if self.account and self.accounts is None:
             object.__setattr__(self, "accounts", tuple(self.account))
         if not any(own._rules() for own in (self.account or {}).values()):
@@ -232,6 +260,65 @@ class Policy(notebook.HTMLRepr):
 
 # A class can name itself only in quotes, which a signature would show.
 Policy.__init__.__annotations__["account"] = Mapping[str, Policy] | None
+
+
+def _check_texts(rule: str, texts: object) -> None:
+    """Check a list of strings."""
+    if not is_array(texts):
+        raise _refused(rule, f"must be a list of strings, not {type(texts).__name__}")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not text or text != text.strip() or not text.isprintable():
+            what = "printable strings without surrounding blanks"
+            raise _refused(rule, f"must have {what}, not {short(text)!r}")
+        if text in texts[:index]:
+            raise _refused(rule, f"has {short(text)} twice")
+
+
+def _check_patterns(patterns: Sequence[str]) -> None:
+    """Check that each pattern matches an operation."""
+    names = [operation.full_name for operation in OPERATIONS]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            near = difflib.get_close_matches(short(pattern), names, 1) or names
+            problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
+            raise _refused("operations", problem)
+
+
+def _check_keys(rule: str, keys: Sequence[str]) -> None:
+    """Check that a write can set each key; one of `fields` may end in `.*`."""
+    _check_texts(rule, keys)
+    for key in keys:
+        path = key.removesuffix(".*") if rule == "fields" else key
+        if "" in (names := path.split(".")) or "*" in path or len(key) > LONGEST_KEY:
+            what = "which is no key: write names joined by dots, such as bidding.max_cpc"
+            more = ", or targeting.* for whatever is inside" if rule == "fields" else ""
+            raise _refused(rule, f"has {short(key)}, {what}{more}")
+        if names[0] == "fields":
+            raise _refused(rule, f"has {short(key)}: leave out `fields.`")
+
+
+def _check_money(money: object) -> None:
+    """Check the keys and their amounts."""
+    if not is_object(money):
+        raise _refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
+    _check_keys("money", cast("list[str]", [*money]))
+    for key, amount in money.items():
+        _check_amount(f"money.{key}", amount)
+
+
+def _check_amount(
+    name: str, value: object, most: int = _MOST, expected: str = "a number from 0 to 10^15"
+) -> None:
+    """Check a number."""
+    if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= most:
+        got = repr(value) if isinstance(value, str) else value
+        raise _refused(name, f"must be {expected}, got {short(got)}")
+
+
+def _refused(rule: str, problem: str) -> ConfigurationError:
+    """An error about a rule."""
+    return ConfigurationError(f"{short(rule)} {problem}", argument=rule)
+
 
 _P = TypeVar("_P", bound=Policy)
 

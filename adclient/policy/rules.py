@@ -18,8 +18,14 @@ from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
 from adclient.extend import OPERATIONS, Call
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
-from adclient.policy import Policy, Refusal, Usage, for_account, refusal_of_account
-from adclient.policy.values import LONGEST_KEY
+from adclient.policy import (
+    LONGEST_KEY,
+    Policy,
+    Refusal,
+    Usage,
+    for_account,
+    refusal_of_account,
+)
 
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = {p.name for operation in OPERATIONS for p in operation.parameters if p.type == "id"}
