@@ -69,8 +69,8 @@ class Entry(ToJSON, notebook.HTMLRepr):
         >>> with FakeAdService().client(ledger=ledger) as client:
         ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
         >>> entry = ledger.entries()[0]
-        >>> entry.state, entry.is_unknown
-        ('staged', False)
+        >>> entry.state, entry.may_be_draft, entry.is_unknown, entry.blocks
+        ('staged', True, False, False)
         >>> entry.to_dict()["arguments"]
         {'account_id': 'account_d118'}
     """
