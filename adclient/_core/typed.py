@@ -7,19 +7,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, partial, reduce
+from itertools import chain
 from operator import attrgetter
 from types import GenericAlias, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 import cattrs
-from cattrs import (
-    AttributeValidationNote,
-    ClassValidationError,
-    IterableValidationError,
-    StructureHandlerNotFoundError,
-    cols,
-)
+from cattrs import cols
 from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
@@ -27,7 +22,7 @@ from adclient._values.by_field import ByField, Columns
 from adclient._values.items import as_objects
 from adclient._values.json_values import (
     AttrsInstance,
-    copied_fields,
+    copied,
     declared_fields,
     differ,
     has_fields,
@@ -77,7 +72,7 @@ def read_items(
             if is_own and not isinstance(problem, ValueError | TypeError):
                 problem.add_note(f"raised for {where}")
                 raise problem from None
-            if isinstance(problem, StructureHandlerNotFoundError):
+            if isinstance(problem, cattrs.StructureHandlerNotFoundError):
                 raise TypeError(f"typed() cannot read {cls.__name__}: {problem}") from None
             text = f"{operation}: the items do not fit {cls.__name__}: {where}: {problem}"
             cause = problem if isinstance(problem, ValueError | TypeError) else None
@@ -85,7 +80,9 @@ def read_items(
     return found
 
 
-Readers = Sequence[tuple[Any, Hook]]  # each field, and what reads a list of its values
+# Each field, the classes of its values and of their elements that are taken as they are, and what
+# reads a list of other values.
+Readers = list[tuple[Any, set[object], set[object], Hook]]
 
 
 @lru_cache
@@ -105,17 +102,22 @@ def _readers(cls: Any, converter: cattrs.Converter) -> Readers | None:
         return None
     if issubclass(cls, Item):
         fields = [field for field in fields if field.name != "extra"]
-    lists = [cast(type, GenericAlias(list, field.type)) for field in fields]
-    return list(zip(fields, map(converter.get_structure_hook, lists), strict=True))
+    readers: Readers = []
+    for field in fields:
+        cls = field.type
+        elements = get_args(cls)[0] if get_origin(cls) is list else object
+        read = converter.get_structure_hook(cast(type, GenericAlias(list, cls)))
+        readers.append((field, _plain(cls, converter), _plain(elements, converter), read))
+    return readers
 
 
 _NAMED = attrs.fields_dict(Item).keys() - {"extra"}
 
 
 def _read_columns(items: Sequence[Item], cls: type, readers: Readers) -> Columns:
-    rows = [copied_fields(item.extra) for item in items]
+    rows = [item.extra for item in items]
     columns: dict[str, Sequence[object]] = {}
-    for field, read in readers:
+    for field, plain, elements, read in readers:
         name = field.metadata.get("name", field.name)
         values: list[Any] = [row.get(name, _MISSING) for row in rows]
         if name in _NAMED:  # a null that was received is in the row
@@ -124,20 +126,25 @@ def _read_columns(items: Sequence[Item], cls: type, readers: Readers) -> Columns
         elif "." in name:
             entered = [reduce(_entered, name.split("."), row) for row in rows]
             values = [v if e is _MISSING else e for e, v in zip(entered, values, strict=True)]
-        columns[field.name] = _read_column(values, field.default, read)
+        kinds = {*map(type, values)}
+        if elements and kinds == {list} and elements.issuperset(map(type, chain(*values))):
+            values = [[*each] for each in values]
+        elif not kinds <= plain:
+            values = _read_column(values, field.default, read)
+        columns[field.name] = values
     if issubclass(cls, Item):
-        columns["extra"] = [{k: v for k, v in row.items() if k not in columns} for row in rows]
+        columns["extra"] = [
+            {k: copied(v) for k, v in row.items() if k not in columns} for row in rows
+        ]
     return columns
 
 
-def _read_column(values: Sequence[object], default: Any, read: Hook) -> Sequence[object]:
-    found = [value for value in values if value is not _MISSING]
-    column = cast("Sequence[object]", read(found, list))
-    if len(found) == len(values):
-        return column
-    if default is attrs.NOTHING:
+def _read_column(values: list[Any], default: Any, read: Hook) -> list[Any]:
+    found: Any = copied([value for value in values if value is not _MISSING])  # items keep theirs
+    if default is attrs.NOTHING and len(found) < len(values):
         raise LookupError
-    is_factory, rest = isinstance(default, cast(type, attrs.Factory)), iter(column)
+    rest = iter(cast("list[object]", read(found, list)))
+    is_factory = isinstance(default, cast(type, attrs.Factory))
     return [
         next(rest) if value is not _MISSING else default.factory() if is_factory else default
         for value in values
@@ -147,12 +154,12 @@ def _read_column(values: Sequence[object], default: Any, read: Hook) -> Sequence
 def first_error(error: Exception) -> tuple[list[str | int], Exception, bool]:
     """The first of nested errors: its path, and whether it belongs to an object, not to a field."""
     path: list[str | int] = []
-    while isinstance(error, ClassValidationError | IterableValidationError):
+    while isinstance(error, cattrs.ClassValidationError | cattrs.IterableValidationError):
         of_parts, others = error.group_exceptions()
         if not of_parts:
             return path, others[0], True
         error, note = of_parts[0]
-        path.append(note.name if isinstance(note, AttributeValidationNote) else note.index)
+        path.append(note.name if isinstance(note, cattrs.AttributeValidationNote) else note.index)
     return path, LookupError("missing") if isinstance(error, KeyError) else error, False
 
 
@@ -184,11 +191,7 @@ _SCALARS: dict[type, tuple[str, tuple[type, ...], Callable[[Any], object]]] = {
     date: ("text", (str,), date.fromisoformat),
     datetime: ("text", (str,), datetime.fromisoformat),
 }
-_CONTAINERS: dict[object, Callable[[list[object]], object]] = {
-    tuple: tuple,
-    set: set,
-    frozenset: frozenset,
-}
+_CONTAINERS: tuple[Any, ...] = (tuple, set, frozenset)
 
 _PLAIN = {str, bool, int, float, type(None)}
 
@@ -272,26 +275,31 @@ def _origin(cls: object) -> object:
     return get_origin(cls) or cls
 
 
+def _plain(cls: object, made: cattrs.Converter) -> set[object]:
+    """The classes of values that are read as they are; none if some others are not refused."""
+    members = {*get_args(cls)} if _is_union(cls) else {cls}
+    # A function of the caller's may turn a text into None.
+    plain = _PLAIN if made is strict_converter else _PLAIN - {type(None)}
+    return members if members <= plain else set()
+
+
 @strict_converter.register_structure_hook_factory(
     lambda cls: is_sequence(cls) or _origin(cls) in _CONTAINERS
 )
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
-    container = _CONTAINERS.get(_origin(cls), list)
+    container: Any = _origin(cls) if _origin(cls) in _CONTAINERS else list
     element, *rest = get_args(cls) or (object,)
-    members = {*get_args(element)} if _is_union(element) else {element}
-    # A function of the caller's may turn a text into None.
-    is_plain = members <= (_PLAIN if made is strict_converter else _PLAIN - {type(None)})
-    if rest and rest != [...]:
-        is_plain = False  # each element has a class of its own
-        read = cast(Hook, make_hetero_tuple_structure_fn(cls, made))
+    plain = _plain(element, made)
+    if rest and rest != [...]:  # each element has a class of its own
+        plain, read = set[object](), cast(Hook, make_hetero_tuple_structure_fn(cls, made))
     else:
         read = cast(Hook, list_structure_factory(cast(type, GenericAlias(list, element)), made))
 
     def read_array(value: object, _: type) -> object:
         if not is_array(value):  # a text has elements, too
             raise _MismatchError("an array", value)
-        if is_plain and members.issuperset(map(type, value)):
-            return container([*value])
+        if value and plain.issuperset(map(type, value)):
+            return value if container is list else container([*value])
         return container(cast("list[object]", read(value, cls)))
 
     return read_array

@@ -78,10 +78,13 @@ class Column:
     def array(self, values: Sequence[Any], path: str) -> Array:
         """The array of values; the `path` names their place in an item."""
         try:
-            if not all(_fits(cls, self.classes) for cls in {*map(type, values)} - {type(None)}):
+            kinds = {*map(type, values)} - {type(None)}
+            if not all(_fits(cls, self.classes) for cls in kinds):
                 raise TypeError
             if self.element is not None:
-                lists = list(map(_ordered, values))
+                lists = values
+                if kinds != {list}:
+                    lists = [sorted(v, key=repr) if isinstance(v, Set) else v for v in values]
                 return list_array(lists, self.element.array(flattened(lists), f"{path}[]"))
             if self.fields:
                 fields = {
@@ -152,7 +155,7 @@ def _column(
             scalar = pyarrow.decimal128(*digits)
         return Column(scalar, is_nullable, classes, prepare)
     cls = _class_of(kind)
-    if _is_array(cls):
+    if issubclass(cls, Collection) and not issubclass(cls, Mapping):
         inner = [each for each in get_args(kind) if each is not ...]
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
@@ -186,13 +189,3 @@ def _kind(annotation: object) -> object:
     """The scalar class that a class derives from, else the annotation."""
     cls = _class_of(annotation)
     return next((base for base in _SCALARS if issubclass(cls, cast(type, base))), annotation)
-
-
-def _is_array(cls: type) -> bool:
-    return issubclass(cls, Collection) and not issubclass(cls, Mapping)
-
-
-def _ordered(value: Collection[object]) -> Collection[object]:
-    # Most are lists, for which the check of an abstract class takes long.
-    is_set = not isinstance(value, list) and isinstance(value, Set)
-    return sorted(value, key=repr) if is_set else value

@@ -73,7 +73,7 @@ def _declared(cls: type) -> tuple[dict[str, Column], pyarrow.Schema]:
 
 def _column_array(column: Column, name: str, items: Sequence[object], start: int = 0) -> Array:
     """The array of a field; an error names the first item whose value does not fit."""
-    values = items.column(name) if isinstance(items, ByField) else None
+    values = items.columns.get(name) if isinstance(items, ByField) and not items.made else None
     try:
         return column.checked(values or [getattr(item, name, None) for item in items], name)
     except MisfitError as error:

@@ -47,10 +47,6 @@ class ByField(Sequence[T]):
             self.made.append(made)
         return self.made[0]
 
-    def column(self, name: str) -> Sequence[Any] | None:
-        """The values of a field; None if the items have been made, or have no such field."""
-        return None if self.made else self.columns.get(name)
-
 
 def joined(parts: Sequence[Sequence[T]]) -> Sequence[T]:
     """The items of all parts, by field if all of them are."""

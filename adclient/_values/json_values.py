@@ -54,7 +54,7 @@ def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
     """Check if a caller's value is encoded as a JSON array."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, (list, tuple))  # faster than with `|`
 
 
 def fields_of(value: object) -> Mapping[str, object] | None:
