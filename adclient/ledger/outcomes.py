@@ -1,12 +1,9 @@
 """What became of staged drafts, as far as the reads of the service show it."""
 
-import re
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from decimal import Decimal
-from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
@@ -22,12 +19,14 @@ from adclient._values.text import short, short_end
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.ledger.entry import Entry
 from adclient.models import Item
+from adclient.policy.rules import amount_of
 
 # A draft that changes several values has the first of these states that one of them has.
 OutcomeState = Literal["overtaken", "not seen", "cannot be read", "seen live"]
 _STATES: Sequence[OutcomeState] = get_args(OutcomeState)
 _Listing = tuple[str, str]  # a read and an account
 _Target = tuple[_Listing, str]  # the id of a campaign in it
+_Later = list[tuple[Entry, Difference]]
 
 # The reads that may show the campaign that a draft changes. What a creation refers to is not what
 # it creates, and no other draft names a campaign.
@@ -36,8 +35,6 @@ _READS = {
     "alpha.update_campaign_targeting": "alpha.explain_objectives",
     "beta.pause_campaign": "beta.list_campaigns",
 }
-# Not a postcode or a code such as 02134.
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,59})(\.[0-9]{1,60})?")
 
 
 @public_in("adclient.ledger")
@@ -79,40 +76,41 @@ class Reading:
     `later` are all staged entries since the first of these, which explain what is seen.
     """
 
-    def __init__(self, entries: Sequence[Entry], later: Iterable[Entry], now: datetime) -> None:
-        self._entries, self._now = entries, now
-        self._wanted = defaultdict[_Listing, set[str]](set)
-        self._found = defaultdict[_Target, list[dict[str, JSON]]](list)
-        self._problems: dict[_Listing, str] = {}
-        self._later = defaultdict[object, list[tuple[Entry, Difference]]](list)
-        for entry in entries:
-            if target := _target_of(entry):
-                self._wanted[target[0]].add(target[1])
+    def __init__(self, staged: Sequence[Entry], later: Iterable[Entry], now: datetime) -> None:
+        self._staged, self._now = staged, now
+        self._found = {target: list[JSON]() for entry in staged if (target := _target_of(entry))}
+        self._problems = {listing: "" for listing, _ in self._found}
+        self._later = defaultdict[object, _Later](list)
         for entry in later:
             for change in _changes_of(entry):
                 self._later[_target_of(entry), change.key].append((entry, change))
 
     def read(self, client: object) -> Items[DraftOutcome]:
         """Read with a sync client."""
-        for listing in self._wanted:
+        for listing in self._problems:
             with self._problem_kept(listing):
                 for item in _request(client, listing):
                     self._take(listing, item)
-        return Items(map(self._outcome, self._entries), cls=DraftOutcome)
+        return self._outcomes()
 
     async def async_read(self, client: object) -> Items[DraftOutcome]:
         """Read with an async client."""
-        for listing in self._wanted:
+        for listing in self._problems:
             with self._problem_kept(listing):
                 async for item in _request(client, listing):
                     self._take(listing, item)
-        return Items(map(self._outcome, self._entries), cls=DraftOutcome)
+        return self._outcomes()
 
     def _take(self, listing: _Listing, item: Item) -> None:
-        """Keep what is looked for, all of it: a campaign may be listed with another value, too."""
-        for campaign in _campaigns(listing[0], item.to_dict()):
-            if (key := str(campaign.get("id"))) in self._wanted[listing]:
-                self._found[listing, key].append(campaign)
+        """Keep the campaigns that are looked for; an objective lists its own."""
+        fields = item.to_dict()
+        listed: list[JSON] = [fields]
+        if listing[0] == "alpha.explain_objectives":
+            several = fields.get("campaigns")
+            listed = [fields.get("campaign"), *(several if isinstance(several, list) else ())]
+        for campaign in listed:
+            if isinstance(campaign, dict):
+                self._found.get((listing, str(campaign.get("id"))), []).append(campaign)
 
     @contextmanager
     def _problem_kept(self, listing: _Listing) -> Generator[None]:
@@ -124,23 +122,25 @@ class Reading:
         except AdClientError as error:
             self._problems[listing] = one_line(str(error))
 
+    def _outcomes(self) -> Items[DraftOutcome]:
+        return Items(map(self._outcome, self._staged), cls=DraftOutcome)
+
     def _outcome(self, entry: Entry) -> DraftOutcome:
         """Compare each value that a draft changes with what was read."""
-        target, problem = _target_of(entry), "the ledger has no change to compare"
+        target, changes = _target_of(entry), _changes_of(entry)
         if target is None:
-            problem = f"no read finds what {short(entry.operation)} changes"
-        elif target[0] in self._problems:
-            problem = self._problems[target[0]]
-        elif target not in self._found:
-            problem = f"{target[0][0]} does not show {short(target[1])}"
-        elif changes := _changes_of(entry):
-            outcomes = [self._outcome_of(change, entry, target) for change in changes]
-            return min(outcomes, key=lambda each: _STATES.index(each.state))
-        return _unread(entry, problem)
+            return _unread(entry, f"no read finds what {short(entry.operation)} changes")
+        if problem := self._problems[target[0]]:
+            return _unread(entry, problem)
+        if not self._found[target]:
+            return _unread(entry, f"{target[0][0]} does not show {short(target[1])}")
+        outcomes = [self._compared(entry, change, target) for change in changes]
+        nothing = _unread(entry, "the ledger has no change to compare")
+        return min(outcomes, key=lambda each: _STATES.index(each.state), default=nothing)
 
-    def _outcome_of(self, change: Difference, entry: Entry, target: _Target) -> DraftOutcome:
+    def _compared(self, entry: Entry, change: Difference, target: _Target) -> DraftOutcome:
         read, path = target[0][0], short_end(change.path)
-        values = [each for found in self._found[target] for each in _values(found, change.path)]
+        values = [value for each in self._found[target] for value in _values(each, change.path)]
         if not values:
             return _unread(entry, f"{read} does not show {path}")
         seen = values[0]
@@ -149,9 +149,8 @@ class Reading:
             return _unread(entry, f"{read} shows different values of {path}")
         if before == after or type(now) not in map(type, (None, before, after)):
             return _unread(entry, f"{path} is {short(seen)}, which cannot be compared")
-        outcome = partial(DraftOutcome, entry=entry, seen=seen)
         if now == after:
-            return outcome(state="seen live", text="seen live")
+            return DraftOutcome(entry=entry, state="seen live", seen=seen, text="seen live")
         where = f" ({path})" if change.within else ""
         later = [other for other in self._later[target, change.key] if other[0].at > entry.at]
         # A null before may also mean that the service hides the value. If a later draft has the
@@ -160,10 +159,12 @@ class Reading:
         if before in (now, None, MISSING) and not was_live:
             days = (self._now - entry.at).days
             age = f"for {days} day{'s' * (days > 1)}" if days > 0 else "yet"
-            return outcome(state="not seen", text=f"not seen {age}{where}")
+            text = f"not seen {age}{where}"
+            return DraftOutcome(entry=entry, state="not seen", seen=seen, text=text)
         drafts = [each.draft_id for each, other in later if _comparable(other.after) == now]
-        by = f", as in {short(drafts[-1])}" if drafts else ""
-        return outcome(state="overtaken", text=f"overtaken by {short(seen)}{where}{by}")
+        text = f"overtaken by {short(seen)}{where}"
+        text += f", as in {short(drafts[-1])}" if drafts else ""
+        return DraftOutcome(entry=entry, state="overtaken", seen=seen, text=text)
 
 
 def _unread(entry: Entry, problem: str) -> DraftOutcome:
@@ -178,9 +179,7 @@ def _request(client: object, listing: _Listing) -> Any:
 def _target_of(entry: Entry) -> _Target | None:
     """What a draft changes, if a read may show it."""
     read, campaign_id = _READS.get(entry.operation), entry.arguments.get("campaign_id")
-    if read is None or not isinstance(campaign_id, str):
-        return None
-    return (read, entry.account_id), campaign_id
+    return ((read, entry.account_id), str(campaign_id)) if read and campaign_id else None
 
 
 def _changes_of(entry: Entry) -> list[Difference]:
@@ -193,37 +192,23 @@ def _changes_of(entry: Entry) -> list[Difference]:
     return list(changes.values())
 
 
-def _campaigns(read: str, item: dict[str, JSON]) -> list[dict[str, JSON]]:
-    """The campaigns in an item, which is one itself or has a list of them, named `campaigns`."""
-    if read == "beta.list_campaigns":
-        return [item]
-    listed = item.get("campaigns")
-    several = listed if isinstance(listed, list) else []
-    return [each for each in (*several, item.get("campaign")) if isinstance(each, dict)]
+def _values(campaign: JSON, path: str) -> list[JSON]:
+    """The values at the path of a diff; a service may spell one name in two ways.
 
-
-def _values(campaign: dict[str, JSON], path: str) -> list[JSON]:
-    """The values at the path of a diff; a name with `budget` is also looked for in `budget`."""
+    A name with `budget` is also looked for in `budget`; any other object may hold what was, or what
+    is to be. A diff may call the whole by its kind, or by the name of the argument.
+    """
     root, *inside = steps = path.split(".")
-    # A diff may call the whole by its kind, or by the name of the argument.
-    if inside and root in ("campaign", "fields"):
-        steps = inside
-    # No other object is searched: it may hold what was, or what is to be.
-    within = _values_at(campaign, ["budget", *steps]) if "budget" in steps[-1].casefold() else []
-    return _values_at(campaign, steps) + within
-
-
-def _values_at(value: JSON, steps: Sequence[str]) -> list[JSON]:
-    """The values at a path of names; a service may spell one name in two ways."""
-    if not steps:
-        return [value]
-    members = value.items() if isinstance(value, dict) else ()
-    return [
-        found
-        for name, inner in members
-        if folded(name) == folded(steps[0])
-        for found in _values_at(inner, steps[1:])
-    ]
+    steps = inside if inside and root in ("campaign", "fields") else steps
+    paths = [steps, ["budget", *steps]] if "budget" in steps[-1].casefold() else [steps]
+    found: list[JSON] = []
+    for names in paths:
+        values = [campaign]
+        for name in names:
+            objects = [each for each in values if isinstance(each, dict)]
+            values = [each[key] for each in objects for key in each if folded(key) == folded(name)]
+        found += values
+    return found
 
 
 def _comparable(value: JSON | Missing) -> object:
@@ -234,7 +219,5 @@ def _comparable(value: JSON | Missing) -> object:
         return list(map(_comparable, value))
     if isinstance(value, bool):
         return (value,)  # true is not 1
-    is_number = isinstance(value, int | float | Decimal)
-    if is_number or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        return Decimal(str(value))
-    return value
+    amount = amount_of(value)
+    return value if amount is None else amount
