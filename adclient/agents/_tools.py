@@ -42,6 +42,7 @@ _OF_READS: dict[str, Object] = {
 _SHARED: dict[str, str] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _ZERO, _ANY = Decimal(0), Decimal("Infinity")  # amounts
 _OF_WRITES = "Nothing changes until a human approves it."
+_RUN: Callable[..., Any] = run  # for either client
 STAGED = "list_staged_drafts"
 _ABOUT_STAGED = "List the drafts that {} staged. Whether one was approved is not known here."
 
@@ -193,7 +194,7 @@ def _prepared(
             arguments[each.name] = [*map(_as_text, value)] if is_array(value) else _as_text(value)
     if operation.is_write:
         write = RecordedCall.of(validated(operation, arguments))
-        return partial(run, client, write), lambda draft: results.of_draft(draft, write.over_limit)
+        return partial(_RUN, client, write), lambda draft: results.of_draft(draft, write.over_limit)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -203,7 +204,7 @@ def _prepared(
         raise _refused(operation.full_name, "cursor", "must be the `next` of an earlier result")
     call = validated(operation, arguments, start.cursor)
     wanted = [str(each) for each in columns]
-    return partial(run, client, call), partial(results.of_page, start=start, wanted=wanted)
+    return partial(_RUN, client, call), partial(results.of_page, start=start, wanted=wanted)
 
 
 def _as_text(value: object) -> object:
