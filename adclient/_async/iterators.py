@@ -176,7 +176,7 @@ class AsyncItemIterator(PublicDir, Generic[T]):
 
     @property
     def cursor(self) -> JSON:
-        """The continuation at which the next page begins."""
+        """Where the page after the current one begins."""
         return self._pages.cursor
 
     def __repr__(self) -> str:

@@ -109,12 +109,12 @@ def _kind_of(value: object) -> str:
 
 
 def cursor_text(operation: Operation, cursor: JSON) -> str:
-    """The JSON text of a continuation."""
+    """The JSON text of a cursor."""
     return frozen_cursor(operation, cursor)[1]
 
 
 def frozen_cursor(operation: Operation, cursor: JSON) -> tuple[JSON, str]:
-    """A continuation as a copy that its caller cannot change, and its JSON text."""
+    """A cursor as a copy that its caller cannot change, and its JSON text."""
     try:
         if jsontext.fields_of(cursor) is not None or unboxed(cursor) is not cursor:
             kind = type(cursor).__name__

@@ -49,7 +49,7 @@ def result_of(
 
 
 def end_of(page: Fields) -> EndOfListing | None:
-    """How a `page` may say that it is the last; None if a continuation follows it."""
+    """How a `page` may say that it is the last; None if its `next` leads to another."""
     if "next" not in page:
         return "missing"
     value = page["next"]

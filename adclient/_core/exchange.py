@@ -254,7 +254,7 @@ class Exchange:
             "operation": operation.full_name,
             "method": operation.method,
             "path": operation.path,
-            # The query of a continuation may contain credentials of the service.
+            # The query of a cursor may contain credentials of the service.
             "url": self.request.url.partition("?")[0],
             "idempotency_key": self._idempotency_key,
             "attempts": self.attempts,

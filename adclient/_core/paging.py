@@ -1,4 +1,4 @@
-"""Continuation values: how they are sent back, and when an iteration must stop."""
+"""The `next` of a page: how it is sent back, as a cursor, and when an iteration must stop."""
 
 import re
 from typing import cast
@@ -24,7 +24,7 @@ _ILLEGAL = r"[^!$-;=?-~]+"  # never part of a URL
 
 
 def query_from_next_url(call: Call, endpoint: str, conventions: Conventions) -> list[str] | None:
-    """The query of a continuation that is a URL of the same endpoint; None if it is a token.
+    """The query of a cursor that is a URL of the same endpoint; None if it is a token.
 
     It is a list of `name=value`, exactly as received: the service may have signed them.
     """
@@ -72,7 +72,7 @@ def _endpoint(url: str) -> tuple[object, ...]:
 
 
 def following(call: Call, cursor: JSON) -> Call:
-    """The call for the page at a continuation that the service sent."""
+    """The call for the page that the `next` of another leads to."""
     try:
         jsontext.dumps(cursor, "cursor")
     except jsontext.JSONError as error:
@@ -81,7 +81,7 @@ def following(call: Call, cursor: JSON) -> Call:
 
 
 def endless(call: Call, problem: str, cursor: JSON) -> PaginationError:
-    """The error for a continuation that leads nowhere."""
+    """The error for a `next` that leads to no new page."""
     advice = "set how the service expects it: Conventions(cursor_parameter=…) or continuation=…"
     return _error(call, f"{problem}, so the listing would never end; {advice}", cursor)
 
@@ -98,7 +98,7 @@ class SeenPages:
         self._repeats = 0
 
     def add(self, cursor: JSON, ids: tuple[JSON, ...] = ()) -> None:
-        """Add a page, by its continuation and the ids of its items, before it is returned."""
+        """Add a page, by its `next` and the ids of its items, before it is returned."""
         if cursor is None:
             return
         # A page of one item may repeat without a fault, such as after an item was added at the
@@ -137,7 +137,7 @@ def page_fields(
 ) -> dict[str, JSON]:
     """The parameters that request a page, besides those of the call and of a URL that is followed.
 
-    A continuation may have a page size of its own, which then fits only that one.
+    A cursor may have a page size of its own, which then fits only that one.
     """
     size = conventions.page_size or {}
     if followed is not None:
@@ -147,7 +147,7 @@ def page_fields(
 
 
 def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
-    """The parameters that request the page at a continuation."""
+    """The parameters that request the page at a cursor."""
     cursor, operation = call.cursor, call.operation
     if conventions.continuation is None:
         return {conventions.cursor_parameter: cursor}

@@ -31,7 +31,7 @@ def call_of(
 
 
 def preview_request(call: Call, builder: RequestBuilder) -> Request:
-    """The request of a call with `…` for values of a continuation, which may be credentials."""
+    """The request of a call with `…` for values of a cursor, which may be credentials."""
     request, first = builder.build(call), builder.build(attrs.evolve(call, cursor=None))
     url, mark, query = request.url.partition("?")
     known = first.url.partition("?")[2].split("&")

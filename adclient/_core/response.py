@@ -22,7 +22,7 @@ class Failure:
 
     `error` is the exception of the caller's own code, such as an event hook of their client.
     `is_permanent` means that another attempt would fail in the same way, unless the caller follows
-    the `advice`, and `retry_after` that a later one will not.
+    the `advice`; after `retry_after` seconds, one may succeed.
     """
 
     reason: str

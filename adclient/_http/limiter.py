@@ -13,7 +13,7 @@ from adclient._tasks.clock import monotonic
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
 _MOST = 10_000  # more threads than a process has
-_ONCE = ((),)
+_ONCE = ((),)  # one call, without arguments
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
 
@@ -76,6 +76,8 @@ class Slot:
             return True
         held: list[object] = [_BOTTOM]
         self._thread.held = held
+        # One C call pops what is held and puts it back: `any` runs on, as each `put` returns None,
+        # until `_BOTTOM` is popped. A second release finds an iterator that has ended.
         self.release = partial(any, map(self._free.put, iter(held.pop, _BOTTOM)))
         if not self._queue:  # a new caller must not overtake the queue
             try:

@@ -315,7 +315,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         r"""Show the request of a call as a command for `curl`, without sending it.
 
         The command has no secret: it takes a token from `ADCLIENT_TOKEN`, and has `…` for the
-        values of the headers of this client and of a continuation, which may be a signed URL. The
+        values of the headers of this client and of a cursor, which may be a signed URL. The
         policy is not applied.
 
         Args:

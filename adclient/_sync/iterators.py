@@ -177,7 +177,7 @@ class ItemIterator(PublicDir, Generic[T]):
 
     @property
     def cursor(self) -> JSON:
-        """The continuation at which the next page begins."""
+        """Where the page after the current one begins."""
         return self._pages.cursor
 
     def __repr__(self) -> str:

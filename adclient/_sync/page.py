@@ -59,7 +59,7 @@ class Source(Generic[T]):
         return None if self.call is None else self.call.operation.full_name
 
     def page(self, cursor: JSON, *, as_received: bool = False) -> "Page[T]":
-        """Fetch the page at a continuation; None is the first page.
+        """Fetch the page at a cursor; None is the first page.
 
         Its items are those of the class of `typed()`, unless it is wanted `as_received`.
         """
@@ -116,7 +116,7 @@ class Page(Result, Paged[T], ToJSON, notebook.HTMLRepr):
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
     the other tables of the page itself fetch all later pages, as iterating does. A page that was
-    pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
+    pickled or copied keeps its data and its `next`, but cannot fetch more: pass its `next` as
     `cursor=` to the method to continue.
 
     Attributes:
