@@ -60,7 +60,7 @@ class CallSpan:
         self._token = context.attach(trace.set_span_in_context(span))
         self._last: ResponseEvent | None = None
 
-    def add(self, event: object) -> None:
+    def add(self, event: RequestEvent | ResponseEvent | RetryEvent | DraftEvent) -> None:
         """Record attempts and waits as events, and the id of a draft as an attribute."""
         if isinstance(event, RequestEvent):
             self._add("adclient.request", {"adclient.attempt": event.attempt})
@@ -79,7 +79,7 @@ class CallSpan:
         elif isinstance(event, RetryEvent):
             wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
             self._add("adclient.retry", wait)
-        elif isinstance(event, DraftEvent):
+        else:
             self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
 
     def end(self, error: BaseException | None) -> None:
