@@ -11,13 +11,13 @@ import pytest
 from hypothesis import strategies as st
 
 from adclient import Page
-from adclient._core import decode, operations
+from adclient._core import decode
 from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.gate import Pauses
-from adclient._core.operations import Operation
+from adclient._core.operations import BY_NAME, Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RetryQuota
@@ -109,7 +109,7 @@ class Float64(float):
 
 def structure(value: Any, cls: type[Any]) -> Any:
     """Decode the body that a value is, as the response to an operation with this result."""
-    operation = next(each for each in operations.OPERATIONS if each.result is cls)
+    operation = next(each for each in BY_NAME.values() if each.result is cls)
     call = Call(operation, ACCOUNT, None, {}, {})
     return decode.result_of(call, reply(200, value), ResponseInfo(), Page)
 
@@ -127,13 +127,11 @@ def call_of(operation: Operation, *, cursor: Any = None, **arguments: Any) -> Ca
     return validated(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
 
 
-READ = call_of(operations.BY_NAME["beta.list_campaigns"])
+READ = call_of(BY_NAME["beta.list_campaigns"])
 WRITE = call_of(
-    operations.BY_NAME["alpha.update_campaign_budget"],
-    campaign_id="campaign_57a7",
-    daily_budget=120,
+    BY_NAME["alpha.update_campaign_budget"], campaign_id="campaign_57a7", daily_budget=120
 )
-DELETE = call_of(operations.BY_NAME["delta.remove_auto_search_themes"])
+DELETE = call_of(BY_NAME["delta.remove_auto_search_themes"])
 
 
 def reply(status: int, body: Any = b"", **attributes: Any) -> RawResponse:

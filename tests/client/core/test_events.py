@@ -9,6 +9,7 @@ import pytest
 from cases import each_case
 from core_helpers import (
     BASE_URL,
+    DELETE,
     DRAFT,
     LISTED,
     LOST,
@@ -25,16 +26,12 @@ from core_helpers import (
     reply,
 )
 
-from adclient._core import operations
 from adclient.errors import ConfigurationError, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Diff, Draft
 
 CUT = reply(200, b'{"data": [', broken=LOST)
-CAMPAIGNS, THEMES = (
-    operations.BY_NAME["beta.list_campaigns"],
-    operations.BY_NAME["delta.remove_auto_search_themes"],
-)
+CAMPAIGNS, THEMES = READ.operation, DELETE.operation
 NAMES = ["on_request", "on_response", "on_retry", "on_draft"]
 
 

@@ -8,13 +8,12 @@ import pytest
 from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, build, call_of, drive, options_of, reply
 
-from adclient._core import operations
+from adclient._core.operations import BY_NAME
 from adclient._core.paging import MOST_REPEATS, SeenPages
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError, PaginationError
 
-CAMPAIGNS = operations.BY_NAME["beta.list_campaigns"]
-SEARCH = operations.BY_NAME["gamma.search_targeting"]
+CAMPAIGNS, SEARCH = BY_NAME["beta.list_campaigns"], BY_NAME["gamma.search_targeting"]
 PATH = CAMPAIGNS.path
 
 

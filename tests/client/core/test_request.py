@@ -12,19 +12,17 @@ from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, Mood, assert_one_line, build, call_of, options_of
 
 from adclient import Page
-from adclient._core import operations
 from adclient._core.call import validated
+from adclient._core.operations import BY_NAME
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import Campaign
 
-BUDGET = operations.BY_NAME["alpha.update_campaign_budget"]
-TARGETING = operations.BY_NAME["alpha.update_campaign_targeting"]
-KEYWORDS = operations.BY_NAME["delta.update_keyword"]
-VIDEO = operations.BY_NAME["beta.create_video_campaign"]
-DELETE = operations.BY_NAME["delta.remove_auto_search_themes"]
-CAMPAIGNS = operations.BY_NAME["beta.list_campaigns"]
-SEARCH = operations.BY_NAME["gamma.search_targeting"]
+BUDGET = BY_NAME["alpha.update_campaign_budget"]
+TARGETING = BY_NAME["alpha.update_campaign_targeting"]
+KEYWORDS, VIDEO = BY_NAME["delta.update_keyword"], BY_NAME["beta.create_video_campaign"]
+CAMPAIGNS, SEARCH = BY_NAME["beta.list_campaigns"], BY_NAME["gamma.search_targeting"]
+DELETE = BY_NAME["delta.remove_auto_search_themes"]
 DEEP = {"object_style": "deep_object"}
 
 

@@ -126,11 +126,7 @@ def pause(account_id="a") -> Call:
 @sync_and_async
 async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind) -> None:
     async with client_kind.open(transport=Service().transport) as client:
-        for changed in (
-            {"path": "/v1/drafts/draft_1/approve"},
-            {"method": "GET"},
-            {},
-        ):
+        for changed in ({"path": "/v1/drafts/draft_1/approve"}, {"method": "GET"}, {}):
             call = attrs.evolve(pause(), operation=attrs.evolve(PAUSE, **changed))
             with pytest.raises(ConfigurationError, match="is none of the operations of adclient"):
                 await wait(run(client, call))
