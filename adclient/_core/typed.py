@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 import cattrs
-from cattrs import cols
 from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
@@ -127,24 +126,24 @@ def _read_columns(items: Sequence[Item], cls: type, readers: Readers) -> Columns
             entered = [reduce(_entered, name.split("."), row) for row in rows]
             values = [v if e is _MISSING else e for e, v in zip(entered, values, strict=True)]
         kinds = {*map(type, values)}
-        if elements and kinds == {list} and elements.issuperset(map(type, chain(*values))):
+        if elements and kinds == {list} and {*map(type, chain.from_iterable(values))} <= elements:
             values = [[*each] for each in values]
         elif not kinds <= plain:
             values = _read_column(values, field.default, read)
         columns[field.name] = values
     if issubclass(cls, Item):
-        columns["extra"] = [
-            {k: copied(v) for k, v in row.items() if k not in columns} for row in rows
-        ]
+        columns["extra"] = [{k: copied(v) for k, v in r.items() if k not in columns} for r in rows]
     return columns
 
 
 def _read_column(values: list[Any], default: Any, read: Hook) -> list[Any]:
     found: Any = copied([value for value in values if value is not _MISSING])  # items keep theirs
-    if default is attrs.NOTHING and len(found) < len(values):
+    column = cast("list[Any]", read(found, list))
+    if len(column) == len(values):
+        return column
+    if default is attrs.NOTHING:
         raise LookupError
-    rest = iter(cast("list[object]", read(found, list)))
-    is_factory = isinstance(default, cast(type, attrs.Factory))
+    is_factory, rest = isinstance(default, cast(type, attrs.Factory)), iter(column)
     return [
         next(rest) if value is not _MISSING else default.factory() if is_factory else default
         for value in values
@@ -308,7 +307,7 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
 @strict_converter.register_structure_hook_factory(is_mapping)
 def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
     # Its type is partly unknown.
-    read: Hook = cast(Any, cols).mapping_structure_factory(cls, made)
+    read: Hook = cast(Any, cattrs).cols.mapping_structure_factory(cls, made)
 
     def read_mapping(value: object, _: type) -> object:
         if not isinstance(value, dict):  # a list of pairs would become one

@@ -82,9 +82,7 @@ class Column:
             if not all(_fits(cls, self.classes) for cls in kinds):
                 raise TypeError
             if self.element is not None:
-                lists = values
-                if kinds != {list}:
-                    lists = [sorted(v, key=repr) if isinstance(v, Set) else v for v in values]
+                lists = values if kinds == {list} else list(map(_ordered, values))
                 return list_array(lists, self.element.array(flattened(lists), f"{path}[]"))
             if self.fields:
                 fields = {
@@ -155,7 +153,7 @@ def _column(
             scalar = pyarrow.decimal128(*digits)
         return Column(scalar, is_nullable, classes, prepare)
     cls = _class_of(kind)
-    if issubclass(cls, Collection) and not issubclass(cls, Mapping):
+    if _is_array(cls):
         inner = [each for each in get_args(kind) if each is not ...]
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
@@ -189,3 +187,11 @@ def _kind(annotation: object) -> object:
     """The scalar class that a class derives from, else the annotation."""
     cls = _class_of(annotation)
     return next((base for base in _SCALARS if issubclass(cls, cast(type, base))), annotation)
+
+
+def _is_array(cls: type) -> bool:
+    return issubclass(cls, Collection) and not issubclass(cls, Mapping)
+
+
+def _ordered(value: Collection[object]) -> Collection[object]:
+    return sorted(value, key=repr) if isinstance(value, Set) else value
