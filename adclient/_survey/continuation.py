@@ -37,7 +37,6 @@ from adclient.models import JSON
 Way = tuple[Candidate, Chain]
 
 LARGER = "pass an account with more items"
-CHANGES = "its pages change from request to request"
 ASK = "ask the makers of the service (`--markdown` has the questions)"
 _MOST_COUNTED = 100_000  # larger numbers count neither pages nor items
 _TO_CONFIRM = 3  # pages
@@ -61,7 +60,8 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
             "run the doctor again later",
         )
     elif again.page.ids != first.ids:
-        result.trouble, result.step = CHANGES, ASK
+        result.trouble = "its pages change from request to request"
+        result.step = ASK
     else:
         reading.by_row = again.page.rows == first.rows
         reading.expires = again.page.next != first.next
@@ -75,8 +75,6 @@ def read_on(found: Examination, reading: Reading, most: int) -> None:
     if result is None or result.chosen is None:
         return
     if reading.expires and pages[-1] not in found.observations[-1:]:
-        if most < len(pages):
-            return
         pages = [fresh(found, reading)]
     end = len(reading.pages) + max(most, 0)
     effect, reading.pages = follow(found, reading, pages, result.chosen, end)
@@ -109,9 +107,12 @@ def fresh(found: Examination, reading: Reading) -> Observation:
     page = reading.pages[0]
     if reading.expires and page not in found.observations[-_OLD:]:
         again = found.ask(attrs.evolve(page.probe, purpose="a younger continuation"))
-        if again.page is not None and again.page.ids == page.view.ids:
-            reading.pages = [again]
+        reading.pages = [again if _ids(again) == page.view.ids else page]
     return reading.pages[0]
+
+
+def _ids(seen: Observation) -> tuple[str, ...] | None:
+    return None if seen.page is None else seen.page.ids
 
 
 def _effect(reading: Reading, pages: Chain, seen: Observation) -> Effect:
@@ -162,10 +163,8 @@ class _Trial:
         probe = by_name(WRONG_NAME, is_text=True).probe(fresh(self.found, self.reading))
         wrong = attrs.evolve(probe, purpose="a wrong name for the continuation")
         result.control = self.found.ask(wrong)
-        self.found.is_strict = result.control.page is None
-        if result.control.page is not None and result.control.page.ids != page.view.ids:
-            result.trouble, result.step = CHANGES, ASK
-            return
+        # An unknown name may be a filter, too.
+        self.found.is_strict = _ids(result.control) != page.view.ids
         yield from special_ways(self.form)
         self.hinted = hints(page, result.control)
         for name in self._effective(["cursor", *self.hinted, *likely_names(page)]):
@@ -197,7 +196,7 @@ class _Trial:
             page = fresh(self.found, self.reading)
             together = Candidate(", ".join(names), {"continuation": dict})
             seen = self.found.ask(together.probe(page, dict.fromkeys(names, page.view.next)))
-            if seen.page is not None and seen.page.ids == page.view.ids:
+            if _ids(seen) == page.view.ids:
                 self.result.tried |= {f"`{name}`": "same items" for name in names}
                 return
             half = len(names) // 2

@@ -90,11 +90,10 @@ def _following(found: Examination, reading: Reading, seen: Observation) -> list[
 
 def _loses(found: Examination, reading: Reading, name: str, keys: list[str]) -> bool:
     """Whether a smaller page leads past items that are known, by a continuation of its own."""
-    usual = reading.views[0].next
-    if number_of(usual) is not None:  # whose pages may be counted in the usual size
-        return False
-    half = _length(reading) // 2
-    for size in (_length(reading) - 1, half, half + 1):
+    usual, half = reading.views[0].next, _length(reading) // 2
+    # A number may count pages of the usual size.
+    sizes = (_length(reading) - 1, half, half + 1) if number_of(usual) is None else ()
+    for size in sizes:
         seen = found.ask(_probe(reading, {name: size}))
         if _is_shorter(seen, reading.views[0], size) and seen.view.next != usual:
             following = _following(found, reading, seen)

@@ -61,14 +61,9 @@ def _arguments(report: "Report") -> dict[str, str]:
     if report.path is not None:  # the file has the others
         return arguments
     if auth is not None:
+        is_bearer = (auth.scheme, auth.header) == ("Bearer", "authorization")
         secret = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]"
-        value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
-        if (auth.scheme, auth.header) == ("Bearer", "authorization"):
-            arguments["token"] = secret
-        elif auth.scheme.lower() == "basic":
-            arguments["auth"] = "auth"
-        else:
-            arguments["auth"] = f"lambda request: {{{quoted(auth.header)}: {value}}}"
+        arguments |= {"token": secret} if is_bearer else {"auth": "auth"}
     if service.headers:
         pairs = [f"{quoted(name)}: {quoted(value)}" for name, value in service.headers.items()]
         arguments["headers"] = f"{{{', '.join(pairs)}}}"

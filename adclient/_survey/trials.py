@@ -107,16 +107,14 @@ def try_account(found: Examination, reading: Reading, other: str | None) -> None
     none, differently reads it. An account that cannot exist is named for one read only, as a
     service may lock a token that asks for it often.
     """
-    reading.unknown = _of_another(found, reading.first.probe, other)
+    probe = reading.first.probe
+    reading.unknown = _of_another(found, probe, other)
     reading.makes_difference = _differs(found, reading.first, reading.unknown)
+    if not reading.makes_difference and other is not None:
+        none = _of_another(found, probe, None)
+        reading.makes_difference = _differs(found, reading.first, none)
     if reading.makes_difference:
         return
-    if other is not None and _differs(
-        found, reading.first, _of_another(found, reading.first.probe, None)
-    ):
-        reading.makes_difference = True
-        return
-    probe = reading.first.probe
     elsewhere = _IN_QUERY if probe.conventions == _IN_BODY else _IN_BODY
     seen = found.ask(_probe(probe.operation, probe.account_id, elsewhere))
     reading.other_place = seen

@@ -56,10 +56,13 @@ class Odd:
         self.sent += 1
         given = dict(parse_qsl(request.url.query.decode(), keep_blank_values=True))
         (read,) = [name for name, each in READS.items() if request.url.path == each.path]
-        self.strangers += given.get("account_id", ACCOUNT) != ACCOUNT
-        status = 403 if self.strangers > self.locks_after else 400 if request.content else 200
-        if given.get("account_id") != ACCOUNT:
-            status = self.unknown if "account_id" in given else 400
+        is_stranger = given.get("account_id", ACCOUNT) != ACCOUNT
+        self.strangers += is_stranger
+        status = self.unknown if is_stranger else 200
+        if request.content or "account_id" not in given:
+            status = 400
+        if self.strangers > self.locks_after:
+            status = 403
         items = self.rows(read)
         if "targeting" in given:
             items = [
@@ -122,6 +125,19 @@ def same_next(odd: Odd, items: Items, given: Given):
     return data, following and f"{following}{'k' * 9}"
 
 
+def until_empty(odd: Odd, items: Items, given: Given):
+    """A page that is full has a next one, which may be empty."""
+    at = hexadecimal(given.get("marker", "0"))
+    data = items[at : at + odd.size]
+    return data, f"q{at + odd.size:x}" if len(data) == odd.size else None
+
+
+def filtering(odd: Odd, items: Items, given: Given):
+    """Another name is that of a field, which no item has."""
+    unknown = given.keys() - {"account_id", "targeting", "marker"}
+    return TOKEN(odd, [] if unknown else items, given)
+
+
 def only_first(odd: Odd, items: Items, given: Given):
     return items[:20], None
 
@@ -160,6 +176,9 @@ SERVICES = {
     "cursor that expires": Odd(page=expiring),
     "500 for a missing account": Odd(page=TOKEN, unknown=500),
     "lock after two strangers": Odd(page=TOKEN, locks_after=2),
+    "any account": Odd(page=TOKEN, unknown=200),
+    "empty last page": Odd(page=until_empty, rows=lambda read: rows_of(read)[:40]),
+    "other names filter": Odd(page=filtering),
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
     "link to more": Odd(
         page=only_first, headers={"link": "</?a=7>; rel=next"}, code=1, problem="Link"

@@ -14,6 +14,7 @@ from conform_services import (
     client_of,
     failed,
     name_of,
+    replaced,
     seen,
     small_fake,
     with_drafts,
@@ -77,6 +78,9 @@ def test_run_ends_when_its_time_is_over() -> None:
     report = conform(small_fake(profile=limited).client(), account_id=ACCOUNT, timeout=30)
     assert (report.sent, report.exit_code) == (11, 1)
     assert report.stopped.startswith("the service asks to wait 60 s; run it again later")
+    limited = with_reads(replaced("gamma.list_ads", 429), max_retries=0)
+    assert limited.stopped == "429; run it again later"
+    assert limited[CHECKS[0]].verdict == "not run"
     slow = small_fake(profile=Profile(latency=2))
     report = conform(slow.client(), account_id=ACCOUNT, timeout=9)
     assert (report.sent, report.stopped) == (5, "the time was over; allow more: `--timeout`")
