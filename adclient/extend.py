@@ -19,7 +19,7 @@ from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._tasks.blocking import countdown
 from adclient._tasks.clock import Clock
 from adclient.errors import ConfigurationError
-from adclient.models import Draft, Result
+from adclient.models import Draft, Item, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def run(
     guard: CallGuard | None = None,
     options: Options | None = None,
     credentials: Credentials | None = None,
-) -> "Draft | Page[Any]": ...
+) -> "Draft | Page[Item]": ...
 @overload
 def run(
     client: "AsyncAdClient",
@@ -163,7 +163,7 @@ def run(
     guard: CallGuard | None = None,
     options: Options | None = None,
     credentials: Credentials | None = None,
-) -> "Coroutine[Any, Any, Draft | AsyncPage[Any]]": ...
+) -> "Coroutine[Any, Any, Draft | AsyncPage[Item]]": ...
 def run(
     client: "AdClient | AsyncAdClient",
     call: Call,

@@ -10,7 +10,10 @@ from adclient._survey.observation import READS, Observation, Probe
 from adclient._survey.trials import NO_ACCOUNT, try_account
 from adclient.conventions import Conventions, of_read, query_of_url
 
-_FUNCTIONS: dict[object, str] = {query_of_url: "the query of the URL in `next`", dict: "the object in `next`"}
+_FUNCTIONS: dict[object, str] = {
+    query_of_url: "the query of the URL in `next`",
+    dict: "the object in `next`",
+}
 
 
 def verify(found: Examination, service: Service) -> None:
