@@ -18,6 +18,7 @@ from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._values.by_field import ByField, joined
+from adclient._values.redact import without_secrets
 from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
@@ -73,7 +74,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             self._seen.add(first.next, _ids(first))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+        return f"<{type(self).__name__}, cursor={short(without_secrets(self.cursor))}>"
 
     def __aiter__(self) -> "AsyncPageIterator[T]":
         return self
@@ -180,7 +181,7 @@ class AsyncItemIterator(PublicDir, Generic[T]):
         return self._pages.cursor
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+        return f"<{type(self).__name__}, cursor={short(without_secrets(self.cursor))}>"
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         return self

@@ -10,6 +10,7 @@ from adclient._display.notebook import PublicDir
 from adclient._display.signatures import public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._values.json_values import AttrsInstance
+from adclient._values.redact import without_secrets
 from adclient._values.text import short
 from adclient.errors import AdClientError
 from adclient.models import JSON
@@ -48,7 +49,8 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncPaged[T]):
         self.__qualname__ = str(source.operation)  # which the repr of a task shows
 
     def __repr__(self) -> str:
-        return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
+        cursor = short(without_secrets(self._cursor))
+        return f"<AsyncListing {self._source.operation}, cursor={cursor}>"
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(

@@ -17,6 +17,7 @@ from adclient._tables.items import Items
 from adclient._tables.records import fields_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
+from adclient._values.redact import without_secrets
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import OPERATIONS, Operation
 from adclient.models import Item
@@ -155,6 +156,10 @@ def _write(shape: str, items: Iterable[Item]) -> None:
 def _how_to_continue(cursor: JSON, remark: str = "") -> str:
     if cursor is None:
         return ""
+    shown = without_secrets(cursor)
+    if shown != cursor:
+        remark += ", which lacks a credential that the service put there"
+    cursor = shown
     # A text that reads as JSON, or that a terminal would not show, is written as JSON.
     is_plain = isinstance(cursor, str) and cursor.isprintable() and _cursor(cursor) == cursor
     text = str(cursor) if is_plain else json_line(cursor)

@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core.call import Call, cursor_text
 from adclient._values import jsontext
-from adclient._values.redact import one_line
+from adclient._values.redact import one_line, without_secrets
 from adclient._values.text import decoded, pieces_of, short
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
@@ -175,6 +175,7 @@ def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
     # The query of a URL may contain credentials that the service put there.
     if isinstance(shown, str) and "?" in shown:
         shown = shown.partition("?")[0] + "?…"
+    shown = without_secrets(shown)
     text = one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
     return _named_error(call, f"the continuation {text} {problem}", cursor)
 

@@ -19,6 +19,7 @@ from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._values.by_field import ByField, joined
+from adclient._values.redact import without_secrets
 from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON, Item
@@ -74,7 +75,7 @@ class PageIterator(PublicDir, Generic[T]):
             self._seen.add(first.next, _ids(first))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+        return f"<{type(self).__name__}, cursor={short(without_secrets(self.cursor))}>"
 
     def __iter__(self) -> "PageIterator[T]":
         return self
@@ -181,7 +182,7 @@ class ItemIterator(PublicDir, Generic[T]):
         return self._pages.cursor
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+        return f"<{type(self).__name__}, cursor={short(without_secrets(self.cursor))}>"
 
     def __iter__(self) -> "ItemIterator[T]":
         return self

@@ -15,6 +15,7 @@ from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.items import as_objects
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
+from adclient._values.redact import without_secrets
 from adclient._values.text import short
 from adclient._values.to_json import ToJSON
 from adclient.errors import AdClientError, PaginationError
@@ -265,7 +266,7 @@ class Page(Result, Paged[T], ToJSON, notebook.HTMLRepr):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        more = "the last page" if self.next is None else f"next={short(self.next)}"
+        more = "the last page" if self.next is None else f"next={short(without_secrets(self.next))}"
         return f"<{type(self).__name__} of {counted(self.data)}, {more}>"
 
     def _repr_html_(self) -> str:

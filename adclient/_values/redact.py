@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from urllib.parse import unquote
+
+from adclient._values.json_values import JSON
 
 LINE = 200
 EXCERPT = 2048
@@ -19,6 +22,20 @@ _ESCAPE = (
     rb"(?<=\\)\\*(.?))"
 )
 _PADDING = b"\xff"  # which UTF-8 never has
+# What a header holds by its name, or by its value: a scheme, a JWT, or many letters and digits.
+_CREDENTIAL_NAME = (
+    r"(?i)(.*[-_])?(access|api|auth)?"
+    r"(auth|authorization|cookie|credentials?|jwt|key|passw(or)?d|secret|session|signature|token)"
+    r"([-_].*)?"
+)
+_CREDENTIAL_VALUE = (
+    r"(?i)(basic|bearer|token) .+|eyJ[\w-]+\..+|(?=.*[0-9])(?=.*[a-z])[\w+/=.~-]{40,}"
+)
+# Not `token` or `key` alone, which may be the continuation.
+_CREDENTIAL_PARAMETER = (
+    r"(?i)((access|auth|bearer|id|oauth|refresh|security|session)[-_.]?token|api[-_.]?key"
+    r"|.*(passw(or)?d|secret|signature)|auth(orization)?|credentials?|jwt|session([-_.]?id)?|sig)"
+)
 
 
 class Redactor:
@@ -67,6 +84,28 @@ class Redactor:
         # Where each byte of `plain` begins in `padded`, and so in `data`.
         starts = [*(at for at, byte in enumerate(padded) if byte != _PADDING[0]), len(data)]
         return [(starts[start], starts[end]) for start, end in found]
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Check if a header may be a credential."""
+    return bool(re.fullmatch(_CREDENTIAL_NAME, name) or re.fullmatch(_CREDENTIAL_VALUE, value))
+
+
+def without_secrets(cursor: JSON) -> JSON:
+    """A continuation without the credentials that services put into it; a client sends its own."""
+    if isinstance(cursor, dict):
+        kept = {name: each for name, each in cursor.items() if not _is_secret_parameter(name)}
+        return {name: without_secrets(each) for name, each in kept.items()}
+    if not isinstance(cursor, str) or "?" not in cursor:
+        return cursor
+    place, _, query = cursor.partition("?")
+    pieces = query.split("&")
+    left = [piece for piece in pieces if not _is_secret_parameter(piece.partition("=")[0])]
+    return cursor if len(left) == len(pieces) else f"{place}?{'&'.join(left)}"
+
+
+def _is_secret_parameter(name: str) -> bool:
+    return re.fullmatch(_CREDENTIAL_PARAMETER, unquote(name)) is not None
 
 
 def _padded(escape: re.Match[bytes]) -> bytes:

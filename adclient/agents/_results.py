@@ -15,6 +15,7 @@ import attrs
 from adclient._display import diffs
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
+from adclient._values.redact import without_secrets
 from adclient._values.text import part_of, short
 from adclient.errors import (
     AdClientError,
@@ -78,7 +79,7 @@ class Position:
     def text(self) -> str | None:
         """The position as one word that hides the text of the service; None if it is long."""
         with suppress(jsontext.JSONError):
-            text = jsontext.dumps([self.cursor, self.row], "next")
+            text = jsontext.dumps([without_secrets(self.cursor), self.row], "next")
             word = base64.urlsafe_b64encode(text.encode()).decode()
             return word if len(word) <= _CURSOR else None
         return None

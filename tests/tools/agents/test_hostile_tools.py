@@ -169,6 +169,9 @@ def test_hostile_texts_in_results_stay_in_their_fence() -> None:
         first = attacked.call("beta_list_campaigns", {})
         assert len(first["untrusted"]["items"]) == 20
         attacked.call("beta_list_campaigns", {"cursor": first["next"]})
+    attacked.texts = ["?after=7&access_token=s3cret"] * 20
+    result = attacked.call("beta_list_campaigns", {})
+    assert base64.urlsafe_b64decode(result["next"]) == b'["?after=7",0]'
 
 
 KEYS = st.sampled_from(
