@@ -5,7 +5,9 @@ import json
 import os
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Collection
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,17 +27,43 @@ class Document:
 
     name: str
     values: dict[str, Any]
+    text: str = ""
 
     def error(self, problem: str, *path: str | int, key: str | None = None) -> ConfigurationError:
-        """An error that names the file and a place in it, such as `money.bid` or `change 3`.
+        """An error that names the file, the line and a place in it, such as `money.bid`.
 
         The problem itself names the key there, if it is about one.
         """
         shown = (f" {step + 1}" if isinstance(step, int) else f".{key_text(step)}" for step in path)
         where = short("".join(shown).removeprefix("."), NOTE)
-        text = f"{self.name}, {where}: {problem}" if path else f"{self.name}: {problem}"
         steps = path if key is None else (*path, key)
-        return ConfigurationError(text, argument=".".join(map(str, steps)))
+        line = self._line_of(*steps)
+        parts = [self.name, *[f"line {line}"] * (line > 0), *[where] * bool(path)]
+        return ConfigurationError(
+            f"{', '.join(parts)}: {problem}", argument=".".join(map(str, steps))
+        )
+
+    def _line_of(self, *path: str | int) -> int:
+        """The line where a value begins, or the last table on the way to it; 0 for none."""
+        lines = self.text.split("\n")
+
+        def depth(values: Any) -> int:
+            for found, step in enumerate(path):
+                try:
+                    values = values[step]
+                except (LookupError, TypeError):
+                    return found
+            return len(path)
+
+        def has(end: int) -> bool:
+            """Check for the value in the shortest valid part of the file with so many lines."""
+            while True:
+                with suppress(tomllib.TOMLDecodeError):  # within an array of several lines
+                    return depth(tomllib.loads("\n".join(lines[:end]))) >= deepest
+                end += 1
+
+        deepest = depth(self.values) if self.text else 0
+        return bisect_left(range(len(lines)), True, key=has) if deepest else 0
 
     def check_keys(self, table: Collection[str], known: Collection[str], *path: str | int) -> None:
         """Refuse a key of the table at `path` that is not one of the known ones."""
@@ -56,7 +84,7 @@ def read(path: str | os.PathLike[str]) -> Document:
     try:
         text = Path(path).read_text("utf-8-sig")
         if values := tomllib.loads(text, parse_float=Decimal):
-            return Document(name, values)
+            return Document(name, values, text)
     except tomllib.TOMLDecodeError as error:
         problem = f"not TOML: {error}"  # which has the line
     except (ArithmeticError, RecursionError):

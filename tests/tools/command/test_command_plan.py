@@ -82,8 +82,8 @@ def test_several_plans_are_one_report_and_one_exit_code(fake) -> None:
     assert (ran.code, ran.out, len(fake.drafts)) == (2, "", 2)
     problems = [
         ("copy.toml", ": another file has the id w1 as well"),
-        ("bad.toml", ", change 1: x is not a key"),
-        ("bad.toml", ", change 2: expected call"),
+        ("bad.toml", ", line 9, change 1: x is not a key"),
+        ("bad.toml", ", line 10, change 2: expected call"),
         ("missing.toml", ""),
     ]
     for line, (name, problem) in zip(ran.err.splitlines(), problems, strict=True):

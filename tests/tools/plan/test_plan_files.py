@@ -34,7 +34,7 @@ BAD = [
 def test_file_that_is_wrong_is_refused_with_the_change(tmp_path, text, number, problem) -> None:
     path = tmp_path / "changes.toml"
     path.write_text(text)
-    message = rf"changes\.toml{f', change {number}' if number else ''}: .*{problem}"
+    message = rf"changes\.toml(, line \d+)?{f', change {number}' if number else ''}: .*{problem}"
     with pytest.raises(ConfigurationError, match=message) as bad:
         Plan.read(path)
     assert "\n" not in str(bad.value)
