@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from adclient._command import output, tell
+from adclient._command import connection, output, tell
+from adclient._service.reading import read_service
 from adclient._tables.records import fields_of
 from adclient.errors import AdClientError, ConfigurationError
 
@@ -26,7 +27,8 @@ SOME_FAILED = 3  # the exit code
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options for the accounts."""
     add = parser.add_argument
-    add("--account", "-a", action="append", metavar="ID", help="a connected account; repeatable")
+    about = "a connected account; repeatable; by default, those of the service file"
+    add("--account", "-a", action="append", metavar="ID", help=about)
     about = "a file with the id of an account in each line; - is standard input"
     add("--accounts-from", metavar="FILE", help=about)
     about = "how many of several accounts are read at once (%(default)s)"
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def account_ids(options: argparse.Namespace) -> list[str]:
-    """The accounts that the options name, each once."""
+    """The accounts that the options name, or else the service file, each once."""
     ids: list[str] = [*(options.account or ())]
     file: str | None = options.accounts_from
     if file is not None:
@@ -45,6 +47,8 @@ def account_ids(options: argparse.Namespace) -> list[str]:
             raise ConfigurationError(f"--accounts-from: {file} is not UTF-8") from None
         lines = map(str.strip, text.splitlines())
         ids += [line for line in lines if line and not line.startswith("#")]
+    if not ids and file is None and (path := connection.service_path(options)) is not None:
+        ids += read_service(path).accounts
     if not ids:
         raise ConfigurationError("no account: pass --account ID or --accounts-from FILE")
     return [*dict.fromkeys(ids)]

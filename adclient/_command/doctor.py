@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--markdown", action="store_true", help=about)
     connection.add_credentials(parser)
     add = parser.add_argument_group("the connection").add_argument
-    about = "a header that is no credential, such as that of a tenant; may be repeated"
+    about = "a further header, such as that of a tenant; may be repeated"
     add("--header", action="append", default=[], metavar="NAME:VALUE", type=_header, help=about)
     add("--ca-file", metavar="FILE", help="certificates to trust instead of the usual ones")
     add("--proxy", metavar="URL", help="a proxy")
@@ -97,6 +97,14 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError(f"--save: {folder} is no folder")
         if not options.force and Path(options.save).exists():
             raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
+        part = Path(f"{options.save}.part")  # which `save` writes first
+        try:
+            part.touch()
+            part.unlink()
+        except OSError as error:
+            raise ConfigurationError(
+                f"--save: {part} cannot be written: {error.strerror}"
+            ) from None
     settings = _settings(options)
     proxy, verify = settings["proxy"], settings["verify"]
     with AdClient(**settings) as client:
@@ -148,6 +156,8 @@ def _auth(
     file, env = options.token_file, options.token_env
     if auth is None or (known is not None and (options.token, file, env) == (None,) * 3):
         return auth and known
+    if auth.env is None:  # only further headers are secret
+        return auth
     if file not in (None, "-"):
         return attrs.evolve(auth, env=None, file=file)
     return attrs.evolve(auth, env=env or ENV_TOKEN)

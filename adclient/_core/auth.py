@@ -91,20 +91,23 @@ def no_credentials(_: Request) -> dict[str, str]:
 
 @attrs.frozen(eq=False, repr=False)
 class SecretHeader:
-    """An `auth` function that sends a secret in a header, behind a scheme; never shown."""
+    """An `auth` function that sends secrets: one behind a scheme, if any, and further headers."""
 
     header: str
     scheme: str
-    secret: str | Callable[[], str]
+    secret: str | Callable[[], str] | None
+    further: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
     def __call__(self, _: Request) -> dict[str, str]:
-        """The header; with the scheme `Basic`, the secret is `user:password`."""
+        """The headers; with the scheme `Basic`, the secret is `user:password`."""
+        if self.secret is None:
+            return {**self.further}
         text = self.secret if isinstance(self.secret, str) else self.secret()
         if self.scheme.lower() == "basic" and ":" in text:
             from base64 import b64encode  # deferred: few services use it
 
             text = b64encode(text.encode()).decode()
-        return {self.header: f"{self.scheme} {text}" if self.scheme else text}
+        return {**self.further, self.header: f"{self.scheme} {text}" if self.scheme else text}
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -22,6 +22,8 @@ from adclient.options import (
 )
 from adclient.transports import transport_at
 
+_NONE: Mapping[str, str] = {}
+
 
 class HiddenArguments(dict[str, Any]):
     """The arguments of a client, some of them secret: a traceback shows no more than this."""
@@ -52,8 +54,21 @@ def client_arguments(
     has_sender = bool(given.keys() & {"transport", "http_client"})
     url = check_base_url(given.get("base_url", service.url))
     is_replaced = not has_sender and transport_at(url) is not None
-    if not given.keys() & {"token", "auth"}:
-        known |= _credentials(service.auth, folder, is_replaced=is_replaced)
+    auth = service.auth or AuthShape()
+    if is_replaced:
+        # What replaces the service sets the variable of the secret, but no file and no others.
+        is_set = auth.file is None or from_environment(ENV_TOKEN) is not None
+        env = auth.env if auth.file is None else ENV_TOKEN
+        auth = attrs.evolve(auth, env=env if is_set else None, file=None, headers={})
+    further = {
+        name: _variable(env, path, f"headers.{name}")
+        for name, env in auth.headers.items()
+        if name.lower() not in known["headers"]
+    }
+    if given.keys() & {"token", "auth"}:
+        known["headers"] |= further
+    else:
+        known |= _credentials(auth, path, further)
     if not is_replaced and not has_sender:  # which have their own
         known["proxy"] = service.proxy
         known["verify"] = True if service.ca_file is None else folder / service.ca_file
@@ -68,9 +83,12 @@ def client_arguments(
         known["ledger"] = open_ledger(files["ledger"])
     if "conventions" not in given:
         likely = [name for name, sure in service.certainty.items() if sure == "likely"]
-        if likely:
-            problem = f"{path}: only likely, not observed: {', '.join(likely)}"
-            warn_caller(f"{problem}; check it, and remove it from `certainty`")
+        doubts = [f"only likely, not observed: {', '.join(likely)}"] * bool(likely)
+        if service.certainty.get("cursor_parameter") == "not observed":
+            doubts.append("no second page was seen, so cursor_parameter is a guess")
+        if doubts:
+            advice = "check it, and remove it from `certainty`"
+            warn_caller(f"{path}: {'; '.join(doubts)}; {advice}")
     known.update(given)
     return known
 
@@ -88,43 +106,50 @@ def _files(service: Service, folder: Path) -> dict[str, str | None]:
     }
 
 
-def _credentials(shape: AuthShape | None, folder: Path, *, is_replaced: bool) -> dict[str, Any]:
-    if shape is not None and shape.file is not None and is_replaced:
-        # What replaces it sets the variable, but cannot replace a file.
-        is_needed = from_environment(ENV_TOKEN) is not None
-        shape = attrs.evolve(shape, env=ENV_TOKEN, file=None) if is_needed else None
-    return file_credentials(shape, folder)
+def _credentials(
+    shape: AuthShape, path: str | os.PathLike[str], further: Mapping[str, str]
+) -> dict[str, Any]:
+    """The argument `token` or `auth` for the secrets that a service file names.
 
-
-def file_credentials(shape: AuthShape | None, folder: Path) -> dict[str, Any]:
-    """The argument `token` or `auth` for a secret that is in a variable or a file.
-
-    Without a shape none are sent: a token of the environment is that of another service.
+    For none, none is taken from the environment: it would be that of another service.
     """
-    if shape is None:
+    if shape.env is None and shape.file is None and not further:
         return {"auth": no_credentials}
+    secret: str | Callable[[], str] | None = None
     if shape.file is not None:
-        path = folder / shape.file
+        place = Path(path).parent / shape.file
 
-        def secret() -> str:  # read for each request: another process may renew it
+        def read() -> str:  # read for each request: another process may renew it
             try:
-                return path.read_text("utf-8-sig").strip()
+                return place.read_text("utf-8-sig").strip()
             except (OSError, UnicodeDecodeError) as error:
                 problem = getattr(error, "strerror", None) or "it is not UTF-8"
-                raise ConfigurationError(f"auth: {path} cannot be read: {problem}") from None
+                raise ConfigurationError(f"auth: {place} cannot be read: {problem}") from None
 
-        return build_auth(shape.scheme, shape.header, secret)
-    text = from_environment(str(shape.env))
+        secret = read
+    elif shape.env is not None:
+        secret = _variable(shape.env, path, "env")
+    return build_auth(shape.scheme, shape.header, secret, further)
+
+
+def _variable(name: str, path: str | os.PathLike[str], key: str) -> str:
+    text = from_environment(name)
     if text is None:
-        raise ConfigurationError(f"auth: {shape.env} is not set", argument="token")
-    return build_auth(shape.scheme, shape.header, text)
+        raise ConfigurationError(f"{path}, auth.{key}: {name} is not set", argument="token")
+    return text
 
 
-def build_auth(scheme: str, header: str, secret: str | Callable[[], str]) -> dict[str, Any]:
+def build_auth(
+    scheme: str,
+    header: str,
+    secret: str | Callable[[], str] | None,
+    further: Mapping[str, str] = _NONE,
+) -> dict[str, Any]:
     """The argument `token` or `auth` that sends a secret in a header, behind a scheme."""
-    if (scheme.lower(), header.lower()) == ("bearer", "authorization"):
+    is_bearer = (scheme.lower(), header.lower()) == ("bearer", "authorization")
+    if is_bearer and secret is not None and not further:
         return {"token": secret}
-    auth = SecretHeader(header, scheme, secret)
-    if isinstance(secret, str):  # refused now, not by the first call
+    auth = SecretHeader(header, scheme, secret, further)
+    if not callable(secret):  # refused now, not by the first call
         check_headers(auth(Request(method="GET", url="")), argument="auth")
     return {"auth": auth}

@@ -1,28 +1,19 @@
 """What a service file contains."""
 
-from collections.abc import Callable, Mapping
-from decimal import Decimal
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 import attrs
+from attrs.validators import and_, deep_mapping, ge, instance_of, le, optional
 
+from adclient._values.json_values import JSON
 from adclient.conventions import Conventions
-from adclient.errors import ConfigurationError
 
 Certainty = Literal["observed", "likely", "not observed"]
 JSONType = Literal["boolean", "integer", "number", "string", "array", "object", "null"]
-TextFormat = Literal["date", "date-time", "uri", "uuid", "digits"]
 NextForm = Literal["string", "number", "object", "URL"]
-
-
-def _at_least(least: int) -> Callable[[object, "attrs.Attribute[Any]", int | None], None]:
-    """The validator of a count."""
-
-    def check(_: object, field: "attrs.Attribute[Any]", value: int | None) -> None:
-        if value is not None and value < least:
-            raise ConfigurationError(f"expected {least} or more", argument=field.name)
-
-    return check
+Row = dict[str, JSON]
+"""An object; as TOML has no null, a file has its JSON text."""
 
 
 @attrs.frozen(kw_only=True)
@@ -30,33 +21,13 @@ class Shape:
     """The values that a field was seen to have, in the words of JSON Schema.
 
     `types` are in the order of `JSONType`; a field that is `is_optional` is missing from some
-    objects. Lengths are those of texts and arrays. `distinct` is how many texts there are, if they
-    are few, and `values` are the texts themselves, if they are to be kept. A field with a
-    `reference` contains the ids of the items of that read.
+    objects. `items` are those of arrays.
     """
 
     types: tuple[JSONType, ...] = ()
     is_optional: bool = False
-    minimum: int | Decimal | None = None
-    maximum: int | Decimal | None = None
-    decimals: int | None = attrs.field(default=None, validator=_at_least(0))
-    min_length: int | None = attrs.field(default=None, validator=_at_least(0))
-    max_length: int | None = attrs.field(default=None, validator=_at_least(0))
-    format: TextFormat | None = None
-    distinct: int | None = attrs.field(default=None, validator=_at_least(0))
-    values: tuple[str, ...] = ()
-    reference: str | None = None
     items: "Shape | None" = None
     properties: Mapping[str, "Shape"] = attrs.field(factory=dict[str, "Shape"])
-
-    def __attrs_post_init__(self) -> None:
-        for name, number in (("minimum", self.minimum), ("maximum", self.maximum)):
-            if isinstance(number, Decimal) and not number.is_finite():
-                raise ConfigurationError("expected a finite number", argument=name)
-        for low, high in (("minimum", "maximum"), ("min_length", "max_length")):
-            least, most = getattr(self, low), getattr(self, high)
-            if least is not None and most is not None and least > most:
-                raise ConfigurationError(f"{low} is above {high}", argument=low)
 
 
 Shapes = Mapping[str, Shape]
@@ -82,15 +53,18 @@ class Listing:
     """What was seen of one read.
 
     `count` items were read, which are all of them if `is_complete`. `page_size` is that of pages
-    with a next one. `item`, `page` and `extra` are the fields of the items, of `page` besides
-    `next`, and of what is beside `data` and `page`.
+    with a next one. `rows` are some items, with invented texts, and `pages` is what was beside the
+    items of the first page and of the last. `item`, `page` and `extra` are the fields of all items,
+    of `page` besides `next`, and of what is beside `data` and `page`.
     """
 
     account_id: str
-    count: int = attrs.field(default=0, validator=_at_least(0))
+    count: int = attrs.field(default=0, validator=ge(0))
     is_complete: bool = False
-    page_size: int | None = attrs.field(default=None, validator=_at_least(1))
+    page_size: int | None = attrs.field(default=None, validator=optional(ge(1)))
     next: Next | None = None
+    rows: tuple[Row, ...] = ()
+    pages: tuple[Row, ...] = ()
     item: Shapes = attrs.field(factory=dict[str, Shape])
     page: Shapes = attrs.field(factory=dict[str, Shape])
     extra: Shapes = attrs.field(factory=dict[str, Shape])
@@ -107,13 +81,14 @@ class ErrorShape:
 
     content_type: str = "application/json"
     body: str = ""
-    statuses: Mapping[str, int] = attrs.field(factory=dict[str, int])
+    statuses: Mapping[str, int] = attrs.field(
+        factory=dict[str, int], validator=deep_mapping(instance_of(str), and_(ge(200), le(599)))
+    )
 
-    def __attrs_post_init__(self) -> None:
-        for cause, status in self.statuses.items():
-            if not 200 <= status <= 599:
-                problem = f"{cause}: expected a status from 200 to 599"
-                raise ConfigurationError(problem, argument="statuses")
+
+def variable_for(header: str) -> str:
+    """The name of a variable for the value of a header, such as `X_API_KEY`."""
+    return header.replace("-", "_").upper()
 
 
 @attrs.frozen(kw_only=True)
@@ -121,13 +96,15 @@ class AuthShape:
     """How a secret is sent, and the variable or file that holds it; never the secret itself.
 
     It is sent in `header`, behind `scheme` and a space if there is a scheme. With the scheme
-    `Basic`, it is `user:password`.
+    `Basic`, it is `user:password`. `headers` are further secret headers, each with the name of its
+    variable.
     """
 
     scheme: str = "Bearer"
     header: str = "authorization"
     env: str | None = None
     file: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
 
 @attrs.frozen(kw_only=True)

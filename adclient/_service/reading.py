@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
-from typing import Any, Literal, cast, get_args, get_origin
+from contextlib import suppress
+from functools import partial
+from operator import eq
+from typing import cast
 
 import attrs
 from cattrs.errors import ForbiddenExtraKeysError
@@ -12,21 +13,16 @@ from cattrs.errors import ForbiddenExtraKeysError
 from adclient._core.operations import READS
 from adclient._core.typed import first_error, strict_converter
 from adclient._http.network import checked_proxy
-from adclient._service.model import AuthShape, Service
+from adclient._service.model import AuthShape, Row, Service
 from adclient._values import toml
-from adclient._values.json_values import is_object
+from adclient._values.jsontext import JSONError, loads
+from adclient._values.redact import looks_secret
 from adclient._values.text import short
-from adclient.conventions import (
-    Continuation,
-    Conventions,
-    ReadConventions,
-    is_header_name,
-    query_of_url,
-)
+from adclient.conventions import Continuation, Conventions, is_header_name, query_of_url
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_base_url, check_headers
 
-FORMAT = 1
+FORMAT = 2
 CONTINUATIONS: dict[str, Continuation | None] = {
     "none": None,
     "dict": dict,
@@ -34,12 +30,8 @@ CONTINUATIONS: dict[str, Continuation | None] = {
 }
 """The functions that a file can name; TOML has no null."""
 
-_SETTINGS = [field.name for field in attrs.fields(Conventions) if field.init]
-_OF_READS = list(ReadConventions.__annotations__)
-_PASSWORD = re.compile(
-    "^postgres(ql)?://([^/?#]*:[^/?#]*@|.*[?&]password=)", re.DOTALL
-)  # in a URL of PostgreSQL
-_LISTED = (("page", "next"), ("extra", "data"), ("extra", "page"))  # have a place of their own
+# In a URL of PostgreSQL.
+_PASSWORD = re.compile("^postgres(ql)?://([^/?#]*:[^/?#]*@|.*[?&]password=)", re.DOTALL)
 
 
 def read_service(path: str | os.PathLike[str]) -> Service:
@@ -52,8 +44,8 @@ def read_service(path: str | os.PathLike[str]) -> Service:
     values = dict(document.values)
     version = values.pop("format", None)
     if type(version) is not int or version != FORMAT:  # true equals 1
-        problem = f"expected format = {FORMAT}, the only one that this version of adclient reads"
-        raise document.error(problem, "format")
+        again = "renew it: adclient doctor URL --account ID --save FILE --force"
+        raise document.error(f"expected {FORMAT}, of this version of adclient; {again}", "format")
     try:
         return _checked(_converter.structure(values, Service))
     except Exception as error:
@@ -63,9 +55,14 @@ def read_service(path: str | os.PathLike[str]) -> Service:
             document.check_keys(cause.extra_fields, known if steps else ["format", *known], *steps)
         text = str(cause).partition(" (<class")[0]
         if isinstance(cause, LookupError):
-            text = f"{steps[-1]} is missing here"
+            text = "missing"
+        # The place names the table and the key, which such errors name themselves.
         if isinstance(cause, ConfigurationError) and cause.argument is not None:
             steps += cause.argument.split("/")
+            text = text.removeprefix(f"{steps[0]}: ").removeprefix(f"{steps[-1]} ")
+        elif found := re.fullmatch(r"'(\w+)' (must be .*)", text):
+            steps.append(found[1])
+            text = found[2]
         raise document.error(short(text, 300), *steps) from None
 
 
@@ -74,7 +71,7 @@ def _checked(service: Service) -> Service:
     try:
         check_base_url(service.url)
     except ConfigurationError as error:
-        raise ConfigurationError(error.message, argument="url") from None
+        raise ConfigurationError(error.message.removeprefix("base_"), argument="url") from None
     check_headers(service.headers)
     if service.proxy is not None and "@" in checked_proxy("proxy", service.proxy):
         problem = "a service file holds no secrets; name the proxy in HTTPS_PROXY instead"
@@ -82,88 +79,58 @@ def _checked(service: Service) -> Service:
     if service.ledger is not None and _PASSWORD.search(service.ledger):
         problem = "a service file holds no secrets; use PGPASSWORD or ~/.pgpass instead"
         raise ConfigurationError(problem, argument="ledger")
+    for name, value in service.headers.items():
+        if looks_secret(name, value):
+            problem = "it may be a secret; name a variable that holds it in [auth.headers]"
+            raise ConfigurationError(problem, argument=f"headers/{name}")
     auth = service.auth or AuthShape(env=ENV_TOKEN)
-    if "" in (auth.env, auth.file) or (auth.env is None) == (auth.file is None):
+    check_headers(dict.fromkeys(auth.headers, "***"), argument="auth")
+    places = [each for each in (auth.env, auth.file) if each is not None]
+    is_named = len(places) == 1 or (not places and auth.headers)
+    if not is_named or "" in (*places, *auth.headers.values()):
         problem = "expected either env, the name of a variable, or file, which hold the secret"
         raise ConfigurationError(problem, argument="auth")
     if not is_header_name(auth.header):
         raise ConfigurationError("it is not the name of a header", argument="auth/header")
-    for name, listing in service.listings.items():
-        _check_name("listings", name, READS)
-        for table, key in _LISTED:
-            if key in getattr(listing, table):
-                problem = f"{key} is not a field that {table} describes"
-                raise ConfigurationError(problem, argument=f"listings/{name}/{table}/{key}")
-    for name in service.conventions.reads:
-        _check_name("conventions/reads", name, READS)
-    settings = [*_SETTINGS, *(f"{read}.{name}" for read in READS for name in _OF_READS)]
-    for name in service.certainty:
-        _check_name("certainty", name, settings)
+    named = {"listings": service.listings, "conventions/reads": service.conventions.reads}
+    for table, names in named.items():
+        for name in names:
+            if name not in READS:
+                problem = f"expected one of {', '.join(READS)}"
+                raise ConfigurationError(problem, argument=f"{table}/{name}")
     return service
 
 
-def _check_name(table: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        near = get_close_matches(short(name), known, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        problem = f"{short(name)} is none of {', '.join([*known][:7])}{hint}"
-        raise ConfigurationError(problem, argument=f"{table}/{name}")
+def _function(name: object, _: type) -> Continuation | None:
+    if not isinstance(name, str) or name not in CONTINUATIONS:
+        raise ValueError(f"expected {' or '.join(map(repr, CONTINUATIONS))}")
+    return CONTINUATIONS[name]
 
 
-def _conventions(value: object, _: type) -> Conventions:
-    """Conventions, in which a function is written as its name."""
-    if not is_object(value):
-        raise ConfigurationError("expected a table")
-    settings = {str(key): each for key, each in value.items()}
-    reads = settings.get("reads", {})
-    if is_object(reads):
-        settings["reads"] = {name: _of_read(str(name), table) for name, table in reads.items()}
-    unknown = settings.keys() - set(_SETTINGS)
-    if unknown:
-        raise ForbiddenExtraKeysError("", Conventions, unknown)
-    return Conventions(**_named(settings))
+def _reads(value: object, _: type) -> dict[str, dict[str, object]]:
+    """The settings of each read, which are checked like those of all."""
+    tables = cast("dict[str, dict[str, object]]", value)
+    made = _converter.structure(tables, dict[str, Conventions])
+    return {read: {key: getattr(made[read], key) for key in tables[read]} for read in made}
 
 
-def _of_read(name: str, table: object) -> object:
-    """The settings of one read; the argument of an error is the path of the key."""
-    if not is_object(table):
-        raise ConfigurationError("expected a table", argument=f"reads/{name}")
-    for key in table:
-        _check_name(f"reads/{name}", str(key), _OF_READS)
-    try:
-        settings = _named(table)
-        Conventions(**settings)
-    except ConfigurationError as error:
-        path = f"reads/{name}/{error.argument}"
-        raise ConfigurationError(f"{name}: {error.message}", argument=path) from None
-    return settings
+def _page_size(value: object, _: type) -> object:
+    return None if value == "none" else value  # which `Conventions` checks
 
 
-def _named(table: Mapping[Any, object]) -> dict[str, Any]:
-    """The settings in a table, with the function, or None, that it names."""
-    settings = {**table}
-    if "continuation" in settings:
-        name = settings["continuation"]
-        if not isinstance(name, str) or name not in CONTINUATIONS:
-            expected = " or ".join(map(repr, CONTINUATIONS))
-            raise ConfigurationError(f"expected {expected}", argument="continuation")
-        settings["continuation"] = CONTINUATIONS[name]
-    if settings.get("page_size") == "none":
-        settings["page_size"] = None
-    return settings
+def _row(text: object, _: type) -> Row:
+    with suppress(JSONError):
+        if isinstance(text, str) and isinstance(row := loads(text.encode()), dict):
+            return row
+    raise ValueError("expected the JSON text of an object")
 
 
 _converter = strict_converter.copy(forbid_extra_keys=True)
-_converter.register_structure_hook(Conventions, _conventions)
-
-
-@_converter.register_structure_hook_factory(lambda cls: cast(object, get_origin(cls)) is Literal)
-def _choice_reader(cls: type) -> Callable[[object, type], object]:
-    names = get_args(cls)
-
-    def read(value: object, _: type) -> object:
-        if value not in names:
-            raise ConfigurationError(f"expected one of {', '.join(names)}")
-        return value
-
-    return read
+_fields = attrs.fields(Conventions)
+for _type, _hook in (
+    (Row, _row),
+    (_fields.continuation.type, _function),
+    (_fields.reads.type, _reads),
+    (_fields.page_size.type, _page_size),
+):
+    _converter.register_structure_hook_func(partial(eq, _type), _hook)

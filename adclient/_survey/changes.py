@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
-from adclient._service.shapes import shapes_of
+from adclient._survey.samples import shapes_of
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, ReadConventions, of_read
@@ -76,7 +76,7 @@ def _outline(body: str) -> Shapes:
         value = loads(body.encode(errors="replace"))
     except JSONError:
         return {"body": Shape(types=("string",))}
-    return shapes_of([{"body": value}], keep_texts=False, ids={})
+    return shapes_of([{"body": value}])
 
 
 def _listing(read: str, old: Listing, new: Listing) -> Iterator[str]:

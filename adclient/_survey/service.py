@@ -7,16 +7,23 @@ from typing import Any, cast
 import attrs
 
 from adclient._core.response import problem_of
-from adclient._service.model import Certainty, ErrorShape, Listing, Service
-from adclient._service.shapes import shapes_of
+from adclient._service.model import (
+    AuthShape,
+    Certainty,
+    ErrorShape,
+    Listing,
+    Service,
+    variable_for,
+)
 from adclient._survey.examination import Examination, Reading
 from adclient._survey.finding import Finding, mapped
 from adclient._survey.findings import findings_of, refused_of
 from adclient._survey.observation import Observation
 from adclient._survey.problems import problems_of
 from adclient._survey.report import Report
+from adclient._survey.samples import Received, described
 from adclient._values.jsontext import JSONError, dumps, loads
-from adclient._values.redact import one_line
+from adclient._values.redact import looks_secret, one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
@@ -44,18 +51,19 @@ def report_of(
     if _conventions_of(findings) != conventions:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
     accepted = found.accepted
-    items = {reading.name: _items(reading) for reading in accepted}
-    ids = {name: _ids(rows) for name, rows in items.items()}
-    listings = {each.name: _listing(each, ids, keep_texts=keep_texts) for each in accepted}
     example = None if found.base is None else found.base.first.probe
+    settings = attrs.evolve(
+        service,
+        conventions=_conventions_of(findings),
+        certainty=_certainty_of(findings),
+        errors=mapped(_errors(found, keep_texts=keep_texts), redact),
+    )
+    known = service_of(
+        settings, {each.name: _received(each) for each in accepted}, keep_texts=keep_texts
+    )
+    listings = {name: mapped(listing, redact) for name, listing in known.listings.items()}
     return Report(
-        service=attrs.evolve(
-            service,
-            conventions=_conventions_of(findings),
-            certainty=_certainty_of(findings),
-            errors=mapped(_errors(found, keep_texts=keep_texts), redact),
-            listings={name: mapped(listing, redact) for name, listing in listings.items()},
-        ),
+        service=attrs.evolve(known, listings=listings),
         findings=findings,
         problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
         sent=sent,
@@ -114,28 +122,44 @@ def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
     }
 
 
-def _items(reading: Reading) -> list[JSON]:
-    return [item for page in reading.views for item in page.items]
+def service_of(settings: Service, received: Mapping[str, Received], *, keep_texts: bool) -> Service:
+    """A service with what was received of its listings, and without secrets in its headers.
+
+    Args:
+        settings: What else is known, such as the address, the conventions and their certainty.
+        received: What was received of each read.
+        keep_texts: Whether the values of items are kept, instead of invented ones.
+
+    Returns:
+        The service. Where a header may be a secret, a variable is named instead of its value.
+    """
+    secret = [name for name, text in settings.headers.items() if looks_secret(name, text)]
+    variables = {name: variable_for(name) for name in secret}
+    auth = settings.auth or (AuthShape() if secret else None)
+    certainty = dict(settings.certainty)
+    if received and not any(each.listing.next for each in received.values()):
+        certainty["cursor_parameter"] = "not observed"
+    return attrs.evolve(
+        settings,
+        auth=None if auth is None else attrs.evolve(auth, headers={**auth.headers, **variables}),
+        headers={name: text for name, text in settings.headers.items() if name not in secret},
+        certainty=certainty,
+        listings=described(received, settings.accounts, keep_texts=keep_texts),
+    )
 
 
-def _ids(items: list[JSON]) -> list[str]:
-    ids = (item.get("id") for item in items if isinstance(item, dict))
-    return [each for each in ids if isinstance(each, str)]
-
-
-def _listing(reading: Reading, ids: Mapping[str, list[str]], *, keep_texts: bool) -> Listing:
+def _received(reading: Reading) -> Received:
     pages = reading.views
-    sizes = [len(page.items) for page in pages if page.end is None]
-    items = _items(reading)
-    return Listing(
+    items = [item for page in pages for item in page.items]
+    listing = Listing(
         account_id=reading.first.probe.account_id,
         count=len(items),
         is_complete=pages[-1].end is not None,
-        page_size=max(sizes, default=0) or None,
+        page_size=max((len(page.items) for page in pages if page.end is None), default=0) or None,
         next=None if reading.search is None else reading.search.form,
-        item=shapes_of(items, keep_texts=keep_texts, ids=ids),
-        page=shapes_of([page.page for page in pages], keep_texts=keep_texts, ids=ids),
-        extra=shapes_of([page.extra for page in pages], keep_texts=keep_texts, ids=ids),
+    )
+    return Received(
+        listing=listing, items=items, pages=[{"page": page.page, **page.extra} for page in pages]
     )
 
 

@@ -8,10 +8,10 @@ import attrs
 from adclient import AdClient
 from adclient._core.auth import SecretHeader, checked_auth
 from adclient._core.response import redacted
-from adclient._service.model import AuthShape
+from adclient._service.model import AuthShape, variable_for
 from adclient._survey.observation import Observation, Probe
 from adclient._values.jsontext import JSONError
-from adclient._values.redact import Redactor, one_line
+from adclient._values.redact import Redactor, looks_secret, one_line
 from adclient.conventions import MADE_BY_CLIENT, ReadConventions
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import Credentials, Failure, Outcome, Parts, RawResponse, Request, Sender, run
@@ -67,7 +67,12 @@ class Session:
         """How credentials were sent, if a file can describe it: in one header, always the same."""
         auth = self.parts.credentials.auth
         if isinstance(auth, SecretHeader):
-            return AuthShape(scheme=auth.scheme, header=auth.header.lower(), env=ENV_TOKEN)
+            return AuthShape(
+                scheme=auth.scheme,
+                header=auth.header.lower(),
+                env=None if auth.secret is None else ENV_TOKEN,
+                headers={name: variable_for(name) for name in auth.further},
+            )
         if self.parts.credentials.kind == "token":
             return AuthShape(env=ENV_TOKEN)
         if len(self._auth_sent) != 1:
@@ -163,7 +168,8 @@ class Session:
             for pair in sorted(request.headers.items())
             if pair not in own and pair[0] not in _WITHOUT_SECRETS
         )
-        redactor = self._redactors.setdefault(auth, checked_auth(dict(auth)).redactor)
+        secret = {name: value for name, value in own if looks_secret(name, value)}
+        redactor = self._redactors.setdefault(auth, checked_auth(secret | dict(auth)).redactor)
         self.sent += 1
         outcome = self.parts.sender.send(request, deadline)
         # Now, as a message that is cut can end within a secret.

@@ -60,12 +60,14 @@ def _arguments(report: "Report") -> dict[str, str]:
     arguments = dict(report.arguments)
     if report.path is not None:  # the file has the others
         return arguments
-    if auth is not None:
+    if auth is not None and (auth.env or auth.file):
         is_bearer = (auth.scheme, auth.header) == ("Bearer", "authorization")
         secret = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]"
         arguments |= {"token": secret} if is_bearer else {"auth": "auth"}
-    if service.headers:
-        pairs = [f"{quoted(name)}: {quoted(value)}" for name, value in service.headers.items()]
+    pairs = [f"{quoted(name)}: {quoted(value)}" for name, value in service.headers.items()]
+    for name, variable in () if auth is None else auth.headers.items():
+        pairs.append(f"{quoted(name)}: os.environ[{quoted(variable)}]")
+    if pairs:
         arguments["headers"] = f"{{{', '.join(pairs)}}}"
     others = {"proxy": service.proxy, "verify": service.ca_file}
     return arguments | {name: quoted(value) for name, value in others.items() if value is not None}

@@ -222,7 +222,8 @@ class AdClient(AccountReader, notebook.HTMLRepr):
     ) -> Self:
         r"""Make a client with the settings of a service file, which `adclient doctor` can write.
 
-        A setting that the file calls only likely issues a `UserWarning`.
+        A setting that the file calls only likely issues a `UserWarning`, and so does a file of a
+        doctor that saw no second page of any listing.
 
         Args:
             path: The file. None for the one that `ADCLIENT_SERVICE` names. Paths in it are relative
@@ -241,7 +242,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             >>> from pathlib import Path
             >>> from adclient import AdClient
             >>> size = Path("service.toml").write_text(
-            ...     'format = 1\nurl = "https://ads.example.com"\n'
+            ...     'format = 2\nurl = "https://ads.example.com"\n'
             ...     '[conventions]\ncursor_parameter = "page_token"\n'
             ... )
             >>> AdClient.from_service("service.toml", timeout=10)

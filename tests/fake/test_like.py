@@ -14,17 +14,14 @@ from fake_helpers import PATHS
 
 from adclient import AdClient, APIError, Conventions, Request
 from adclient._core.operations import READS
-from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service, Shape
-from adclient._service.shapes import shapes_of
+from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
 from adclient._service.writing import text_of
 from adclient.conventions import query_of_url
 from adclient.testing import FakeAdService
 
 CAMPAIGNS, ADS, FATIGUE = "beta.list_campaigns", "gamma.list_ads", "beta.detect_creative_fatigue"
-TEXT = Shape(types=("string",), min_length=1, max_length=30)
-ITEM = {"id": TEXT, "name": TEXT, "status": TEXT}
-BUDGET = Shape(types=("integer",), minimum=5, maximum=90)
-LISTING = Listing(account_id="account_7", count=7, is_complete=True, page_size=3, item=ITEM)
+ROWS = tuple({"id": f"c_0{n}", "name": f"Name {n}", "status": "ENABLED"} for n in (1, 2))
+LISTING = Listing(account_id="account_7", count=7, is_complete=True, page_size=3, rows=ROWS)
 SERVICE = Service(url="https://ads.example.com/api", accounts=("account_7",))
 
 
@@ -113,24 +110,18 @@ def test_client_of_the_file_reads_every_listing_to_its_end(number, form, place, 
 
 
 def test_totals_beside_the_items_are_true_and_the_rest_is_like_the_file(tmp_path):
-    number, flag = Shape(types=("integer",), minimum=1, maximum=1), Shape(types=("boolean",))
-    counts = ("total_count", "total_pages", "account_number", "discount", "itemsTotal")
-    flags = ("has_more", "is_last", "next_step_done", "hasNextPage")
-    page = {**dict.fromkeys(counts, number), **dict.fromkeys(flags, flag), "server": TEXT}
-    page["next_cursor"] = Shape(types=("string", "null"))
-    meta = Shape(types=("object",), properties={"total": number, "v": number})
-    fake = like(tmp_path, listing(next=Next(form="string"), page=page, extra={"meta": meta}))
-    first, *_, last = (page.to_dict() for page in pages_of(fake))
-    assert first["meta"] == last["meta"] == {"total": 7, "v": 1}
-    page = first["page"]
-    expected = {"total_count": 7, "total_pages": 3, "has_more": True, "is_last": False}
-    expected |= {"account_number": 1, "discount": 1, "hasNextPage": True, "itemsTotal": 7}
-    assert {name: page[name] for name in expected} == expected
-    assert isinstance(page["next_cursor"], str)
-    assert page["next_step_done"] == last["page"]["next_step_done"]
-    expected["next_step_done"] = page["next_step_done"]
-    is_last = {"has_more": False, "hasNextPage": False, "is_last": True, "next_cursor": None}
-    assert last["page"] == {**expected, **is_last, "server": page["server"], "next": None}
+    first = {"total_count": 1, "total_pages": 1, "itemsTotal": 1, "account_number": 1}
+    first |= {"has_more": True, "hasNextPage": True, "is_last": True, "discount": 1}
+    first |= {"next_step_done": True, "server": "Server 1", "next_cursor": "Next cursor 1"}
+    last = {**first, "next_cursor": None}
+    pages = tuple({"page": page, "meta": {"total": 1, "v": 1}} for page in (first, last))
+    fake = like(tmp_path, listing(next=Next(form="string"), pages=pages))
+    begin, *_, end = (page.to_dict() for page in pages_of(fake))
+    assert begin["meta"] == end["meta"] == {"total": 7, "v": 1}
+    true = {"total_count": 7, "total_pages": 3, "itemsTotal": 7, "is_last": False}
+    assert begin["page"] == {**first, **true, "next": begin["page"]["next"]}
+    is_last = {"has_more": False, "hasNextPage": False, "is_last": True}
+    assert end["page"] == {**last, **true, **is_last, "next": None}
 
 
 # Errors and credentials.
@@ -159,8 +150,8 @@ def test_errors_are_like_those_of_the_file(tmp_path):
 def test_unknown_account_has_an_empty_page_where_the_file_says(body, tmp_path):
     errors = ErrorShape(body=body, statuses={"unknown_account": 200})
     conventions = Conventions(end_of_listing="missing")
-    page = {"total": BUDGET, "has_more": Shape(types=("boolean",))}
-    described = listing(next=Next(form="number"), page=page)
+    pages = ({"page": {"total": 30, "has_more": True}},)
+    described = listing(next=Next(form="number"), pages=pages)
     listings = {CAMPAIGNS: described, ADS: listing(account_id="account_1")}
     fake = like(tmp_path, listings, errors=errors, conventions=conventions)
     assert (len(items_of(fake)), items_of(fake, ADS)) == (7, [])
@@ -184,6 +175,7 @@ BASIC = f"Basic {base64.b64encode(b'fake:token').decode()}"
         (AuthShape(env="X", scheme="", header="X-Key"), None, {"x-key": "fake-token"}),
         (AuthShape(file="key", scheme="Basic"), None, {"authorization": BASIC}),
         (AuthShape(env="X", scheme="Basic"), "coded", {"authorization": "Basic coded"}),
+        (AuthShape(headers={"x-key": "X"}), None, {}),
     ],
 )
 def test_secret_is_required_where_the_file_says(auth, token, headers, tmp_path):
@@ -219,49 +211,29 @@ def test_code_that_reads_the_file_reaches_the_fake(tmp_path, monkeypatch):
 # Items.
 
 
-def test_items_are_as_those_of_the_service(tmp_path):
-    """What is seen of the fake is what was seen of the service."""
-    seen = [
-        {
-            "id": f"c-{n:06}",
-            "name": f"Campaign of autumn {n}",
-            "status": ["ENABLED", "PAUSED"][n % 2],
-            "cost_micros": 10**6 * n,
-            "rate": round(0.125 * n, 3),
-            "starts": f"2025-03-{n + 1:02}",
-            "seen_at": "2025-03-01T10:00:00.000Z",
-            "link": f"https://ads.example.com/campaigns/{n}",
-            "key": f"1b4e28ba-2fa1-41d2-883f-0016d3cca4{n:02}",
-            "number": f"{n:04}",
-            "end": None if n % 3 else "never",
-            "labels": [{"text": "x" * n, "is_on": n % 2 == 0}] * (n % 3),
-            "budget": {"amount": n, "currency": "EUR"},
-        }
-        | ({"parent_id": f"c-{n - 1:06}"} if n else {})
-        for n in range(20)
-    ]
-    ids = {CAMPAIGNS: [row["id"] for row in seen]}
-    shapes = shapes_of(seen, keep_texts=False, ids=ids)
-    made = items_of(like(tmp_path, listing(count=20, page_size=None, item=shapes)))
-    ids = {CAMPAIGNS: [row["id"] for row in made]}
-    found = shapes_of(made, keep_texts=False, ids=ids)
-    assert list(found) == list(shapes)
-    assert shapes["parent_id"].reference == CAMPAIGNS
-    loose = {"id", "status", "link"}  # whose lengths are their own
-    assert {k: v for k, v in found.items() if k not in loose} == {
-        k: v for k, v in shapes.items() if k not in loose
+def test_rows_are_repeated_with_ids_of_their_own(tmp_path):
+    # In the rows of an entity each id is another one; elsewhere ids may be repeated, as by day.
+    daily = ({"id": "7", "day": 1}, {"id": "7", "day": 2}, {"id": 9}, {"day": 3})
+    objects = ({"id": 10, "n": {"a": [None]}}, {"id": "10"}, {"id": "10"}, {"n": 1}, {"id": ""})
+    listings = {
+        CAMPAIGNS: listing(count=5),
+        FATIGUE: listing(rows=daily, count=8),
+        ADS: listing(rows=objects, count=10),
     }
-    assert {row["status"] for row in made} == {"ENABLED", "STATUS_2"}
-    assert all(re.fullmatch("cam_[0-9a-f]{4}", row["id"]) for row in made)
-    assert not {row["name"] for row in seen} & {row["name"] for row in made}
+    fake = like(tmp_path, listings)
+    assert [row["id"] for row in items_of(fake)] == ["c_01", "c_02", "c_03", "c_04", "c_05"]
+    assert [row["name"] for row in items_of(fake)] == ["Name 1", "Name 2"] * 2 + ["Name 1"]
+    sent_rows = json.loads(sent(fake, FATIGUE).body)["data"]
+    assert sent_rows[:3] == [*daily[:3]]
+    ads = items_of(fake, ADS)
+    assert len({ad["id"] for ad in ads}) == len(ads) == 10
+    assert [ad.get("n") for ad in ads[::5]] == [{"a": [None]}] * 2
 
 
-def test_ids_are_different_and_as_long_as_those_of_the_service(tmp_path):
-    shape = Shape(types=("string",), format="digits", min_length=4, values=("1001",))
-    made = items_of(like(tmp_path, listing(count=60, page_size=60, item={**ITEM, "id": shape})))
-    assert len({row["id"] for row in made if re.fullmatch("10[0-9]{2}", row["id"])}) == 60
-
-
-def test_list_whose_items_are_unknown_is_empty(tmp_path):
-    shapes = {**ITEM, "field": Shape(types=("array",))}
-    assert [row["field"] for row in items_of(like(tmp_path, listing(item=shapes)))] == [[]] * 7
+def test_large_listing_starts_at_once_and_an_unfinished_one_goes_on(tmp_path):
+    large = listing(count=10**9, page_size=5000, next=Next(form="string"))
+    unfinished = listing(is_complete=False, next=Next(form="string"))
+    empty = listing(rows=(), count=3)
+    fake = like(tmp_path, {CAMPAIGNS: large, ADS: unfinished, FATIGUE: empty})
+    assert [len(page.data) for page in pages_of(fake)] == [5000, 5000]
+    assert [len(items_of(fake, read)) for read in (ADS, FATIGUE)] == [10, 0]

@@ -16,7 +16,7 @@ from adclient.testing._fake.clock import FakeClock
 from adclient.testing._fake.requests import ParsedRequest
 from adclient.testing._fake.responses import http_error
 from adclient.testing._fake.state import Values
-from adclient.testing._like.items import invented
+from adclient.testing._like.items import beside_items
 
 PagingFault = Literal[
     "same_next",
@@ -76,11 +76,10 @@ class Pages:
             page["next"] = "https://elsewhere.example/v1/all?cursor=1"
         elif fault == "next_missing":
             page.pop("next", None)
-        page, extra = (
-            own | invented(shapes, self.seed, len(items), size, is_last=is_last)
-            for own, shapes in ((page, listing.page), ({}, listing.extra))
-        )
-        whole: dict[str, object] = {"data": data, "page": page, **extra}
+        beside = beside_items(listing.pages, len(items), size, is_last=is_last)
+        further = beside.pop("page", {})
+        page |= {**further, **page} if isinstance(further, dict) else {}
+        whole: dict[str, object] = {**beside, "data": data, "page": page}
         if fault in ("data_missing", "page_missing"):
             del whole[fault.removesuffix("_missing")]
         return whole

@@ -122,15 +122,15 @@ class FakeAdService(Endpoint):
         r"""Make a fake that behaves as a service file describes its service.
 
         Its accounts, conventions, continuations, page sizes, errors and credentials are those of
-        the file, which `adclient doctor --save` writes. Its listings have as many items as the file
-        says, with fields of the same types and ranges; texts that the file does not contain are
-        invented. A listing that was not read to its end has one more page; one that was not read
+        the file, which `adclient doctor --save` writes. Its listings repeat the rows of the file
+        until they have as many items as the service had, up to 10,000; repeated ones have ids of
+        their own. A listing that was not read to its end has one more page; one that was not read
         is empty, as is one of an unknown account where the status of that is 200. Drafts change
         campaigns and ads as in any fake.
 
         Args:
             path: The service file.
-            seed: Determines what is invented.
+            seed: Determines the ids of drafts, and the like.
             token: The secret that every request must have if the file says how one is sent; None
                 for `fake-token`, or `fake:token` for the scheme `Basic`.
             profile: Limits, latency and more; the file's own shapes of errors and continuations,
@@ -148,25 +148,23 @@ class FakeAdService(Endpoint):
             >>> from pathlib import Path
             >>> from adclient.testing import FakeAdService
             >>> size = Path("service.toml").write_text('''
-            ...     format = 1
+            ...     format = 2
             ...     url = "https://ads.example.com"
             ...     [listings."beta.list_campaigns"]
             ...     account_id = "account_7"
             ...     count = 3
             ...     is_complete = true
-            ...     [listings."beta.list_campaigns".item]
-            ...     name = { types = ["string"] }
-            ...     cost_micros = { types = ["integer"], minimum = 5000000, maximum = 7000000 }
+            ...     rows = ['{"id": "c1", "name": "Campaign 1", "cost_micros": 5000000}']
             ... ''')
             >>> client = FakeAdService.like("service.toml").client()
             >>> campaigns = client.beta.list_campaigns(account_id="account_7").data
-            >>> campaigns[0].name, campaigns[0].extra["cost_micros"]
-            ('Campaign 1', 5000000)
+            >>> [campaign.id for campaign in campaigns], campaigns[2].extra["cost_micros"]
+            (['c1', 'c2', 'c3'], 5000000)
         """
         service = read_service(path)
         fake = cls(
             seed=seed,
-            accounts=accounts_like(service, seed),
+            accounts=accounts_like(service),
             conventions=service.conventions,
             token=secret_of(service.auth) if token is None else token,
             profile=profile,

@@ -71,7 +71,7 @@ def served(client: AdClient, *arguments: str, account_id: str = "account_b204") 
 
 def service_file(tmp_path, *lines: str) -> str:
     file = tmp_path / "service.toml"
-    file.write_text("\n".join(["format = 1", *lines]), "utf-8")
+    file.write_text("\n".join(["format = 2", *lines]), "utf-8")
     return str(file)
 
 

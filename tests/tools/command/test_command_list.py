@@ -16,6 +16,7 @@ from clients import SECRET
 from raw_server import RawServer, reply
 from run_command import Ran, run_command
 
+from adclient import AdClient, AsyncAdClient
 from adclient.testing import FakeAdService, Fault
 
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
@@ -133,7 +134,7 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
     def write(name: str, url: str) -> str:
         key = f'[auth]\nscheme = ""\nheader = "x-key"\nenv = "{name}_KEY"\n'
         path = tmp_path / f"{name}.toml"
-        path.write_text(f'format = 1\nurl = "{url}"\n{key}')
+        path.write_text(f'format = 2\nurl = "{url}"\n{key}')
         monkeypatch.setenv(f"{name}_KEY", f"{SECRET}-{name}")
         return str(path)
 
@@ -152,13 +153,50 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
     assert f"x-key: {SECRET}-other\r\n" in by_option
 
 
+@each_case(
+    ("cursor", "shown", "hidden"),
+    [
+        (f"?after=7&access_token={SECRET}&n=1", "'?after=7&n=1'", ["access_token"]),
+        (
+            {"after": 7, "api_key": SECRET, "url": f"/x?sig={SECRET}"},
+            """'{"after":7,"url":"/x?"}'""",
+            [],
+        ),
+        (f"?next_token=7&API%2DKey={SECRET}", "'?next_token=7'", ["API"]),
+    ],
+)
+def test_secret_in_a_continuation_is_not_shown(cursor, shown, hidden) -> None:
+    with listing_of(item(), item(), next=cursor) as server:
+        ran = run_command(*ADS, "--url", server.url, "--limit", "1")
+        again = run_command(*ADS, "--url", server.url, "--limit", "2")
+        page = AdClient(server.url).gamma.list_ads(account_id="a")
+    assert ran.err == "adclient: more items follow\n"
+    lacks = "which lacks a credential that the service put there"
+    assert again.err == f"adclient: more items follow; continue with --cursor {shown}, {lacks}\n"
+    listing = AsyncAdClient(server.url).gamma.list_ads(account_id="a", cursor=cursor)
+    for shown in (page, listing, listing.pages()):
+        assert not [word for word in (SECRET, *hidden) if word in repr(shown)]
+
+
+def test_accounts_are_those_of_the_service_file(tmp_path) -> None:
+    path = tmp_path / "service.toml"
+    with listing_of(item()) as server:
+        path.write_text(f'format = 2\nurl = "{server.url}"\naccounts = ["a", "b"]\n')
+        given = ["list", "gamma.ads", "--service", str(path)]
+        assert {row["account_id"] for row in run_command(*given).rows} == {"a", "b"}
+        assert run_command(*given, "-a", "c").rows == [item()]
+        (tmp_path / "none").write_text("# none")
+        ran = run_command(*given, "--accounts-from", str(tmp_path / "none"))
+        assert (ran.code, ran.out) == (2, "")
+
+
 # What is printed.
 
 
 @contextmanager
-def listing_of(*items: dict) -> Iterator[RawServer]:
+def listing_of(*items: dict, next: object = None) -> Iterator[RawServer]:
     """A service that has only one page, of these items."""
-    body = json.dumps({"data": items, "page": {"next": None}}).encode()
+    body = json.dumps({"data": items, "page": {"next": next}}).encode()
 
     def serve(connection) -> None:
         while connection.read():

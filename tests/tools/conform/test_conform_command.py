@@ -43,7 +43,7 @@ def test_operation_that_is_not_accepted_is_exit_code_3(capsys) -> None:
 def test_service_file_has_the_address_the_accounts_and_the_secret(tmp_path, monkeypatch) -> None:
     fake, file = small_fake(token="sesame"), tmp_path / "service.toml"
     auth = '[auth]\nenv = "ADS_KEY"\n'
-    file.write_text(f'format = 1\nurl = "{fake.base_url}"\naccounts = ["{ACCOUNT}"]\n{auth}')
+    file.write_text(f'format = 2\nurl = "{fake.base_url}"\naccounts = ["{ACCOUNT}"]\n{auth}')
     monkeypatch.setenv("ADS_KEY", "sesame")
     assert run(fake, "--quiet", url=("--service", str(file))) == 0
 

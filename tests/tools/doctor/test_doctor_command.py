@@ -56,6 +56,7 @@ def test_dry_run_sends_nothing(capsys) -> None:
         ([*GIVEN, "--ca-file", "missing.pem"], "missing.pem"),
         ([*GIVEN, "--save", "a", "--check", "b"], "not allowed with"),
         ([*GIVEN, "--save", "no/such.toml"], "no is no folder"),
+        ([*GIVEN, "--save", "x" * 252], ".part cannot be written: File name too long"),
         (["ads.example.com", *BETA], "base_url must start with http:// or https://"),
         ([*GIVEN, "--timeout", "0"], "timeout must be a finite number"),
         ([*GIVEN, "--token-env", "NOT_SET"], "NOT_SET is not set"),
@@ -171,6 +172,38 @@ def test_saved_file_makes_a_client(
     assert "sesame-1" not in saved
     assert read_service("ads/service.toml").auth == auth
     assert '[headers]\nx-tenant = "t 1"\n' in saved
+
+
+def test_secret_in_a_header_is_not_shown_and_its_variable_is_named(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    file = tmp_path / "service.toml"
+    service = Service(header="x-api-key", secret=SECRET, tenant="t1")
+    service.change = lambda request, response: (
+        response if response.status_code == 200 else service.refusal(404, f"not {SECRET}")
+    )
+    headers = ["--header", f"X-Api-Key: {SECRET}", "--header", "X-Tenant: t1"]
+    with served(service) as url:
+        command = ["doctor", url, "-a", ACCOUNT, *headers]
+        assert main([*command, "--markdown"]) == 0
+        assert main([*command, "--save", str(file), "--keep-texts"]) == 0
+        assert main(command) == 0
+        told = capsys.readouterr()
+        assert SECRET not in told.out + told.err + file.read_text()
+        assert "not ***" in told.out
+        assert '"x-tenant": "t1", "x-api-key": os.environ["X_API_KEY"]' in told.out
+        known = read_service(file)
+        auth = AuthShape(headers={"x-api-key": "X_API_KEY"})
+        assert (known.auth, known.headers) == (auth, {"x-tenant": "t1"})
+        check = ["doctor", "--check", str(file), "--quiet"]
+        assert main(check) == 2
+        assert f"{file}, auth.headers.x-api-key: X_API_KEY is not set" in capsys.readouterr().err
+        assert main([*check, "--header", f"x-api-key:{SECRET}"]) == 0
+        monkeypatch.setenv("X_API_KEY", SECRET)
+        assert main(check) == 0
+        with AdClient.from_service(file) as client:
+            assert client.gamma.list_ads(account_id=ACCOUNT).collect()
+            assert examine(client, account_id=ACCOUNT).service.auth == known.auth
 
 
 def test_file_is_saved_only_if_a_read_was_accepted_and_without_texts(tmp_path) -> None:

@@ -1,6 +1,7 @@
 """What the doctor saves in a service file, and what it compares with one."""
 
 import json
+import re
 from base64 import b64encode
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from cases import each_case
 from doctor_services import ACCOUNT, URL, Listing, Service, examined, served
 
 from adclient._command import main
-from adclient._service.model import AuthShape
+from adclient._service.model import AuthShape, Shape
 from adclient._service.reading import read_service
 
 
@@ -124,26 +125,91 @@ def test_failure_is_no_change(service, file) -> None:
 # Items.
 
 
-def test_long_numbers_do_not_make_a_long_file(file) -> None:
-    def change(request, response):
-        content = response.content.replace(b'"name"', b'"a": 1E+99999, "b": 1E-99999, "name"')
-        return httpx.Response(response.status_code, content=content)
-
-    report = examined(Service(change=change))
-    told = saved(report, file)
-    assert len(told) < 10_000
-    assert 'a = { types = ["number"], decimals = 0 }' in told
-    assert 'b = { types = ["number"], decimals = 40 }' in told
-
-
 def with_items(*fields: dict) -> Service:
     """A service in whose items these are found, one after the other."""
 
     def turn(request, items, more):
-        return [{**each, **fields[int(each["id"][-1]) % len(fields)]} for each in items], more
+        number = {each["id"]: int(each["id"].rpartition("_")[2]) - 21 for each in items}
+        return [{**each, **fields[number[each["id"]] % len(fields)]} for each in items], more
 
-    others = {"beta.list_campaigns": Listing()}
+    others = {"beta.list_campaigns": Listing(count=max(10, len(fields)), size=max(4, len(fields)))}
     return Service(listing=Listing(count=0), others=others, turn=turn)
+
+
+ROWS = [
+    {
+        "id": f"acct-{n % 4}" if n else 7, "campaign_id": f"acct-{n % 4}", "adId": 1000 + n,
+        "key": f"1b4e28ba-2fa1-41d2-883f-0016d3cca4{n:02}", "name": f"Jane {n % 3}",
+        "owner": {"name": f"Jane {n % 3}", "email": "jane@corp.com"}, "sku": "X9",
+        "kind": "SEARCH" if n % 2 else "DISPLAY_7D", "clicks": n, "impressions": 100 * n,
+        "spend": 12.5 * n, "budget": f"{n}.50", "code": f"{n:05}", "never": "0000-00-00",
+        "start": f"2026-03-{n % 28 + 1:02}", "end": f"2026-03-{n % 28 + 2:02}T10:00:00.000Z",
+        "link": f"https://corp.com/{n}", "people": {"total": 1, f"user{n}": n},
+        "mails": {"jane@corp.com": 1}, "by": {"jane": 1} if n % 2 else {"bob": 1},
+        "rows": [{"text": f"Jane {n}", "n": [True, None]}] * (n % 3 * 9), "empty": "",
+        "large": 10**50, "small": 1e-60, "digits": "9" * 50, "\u2028": 1, "!?": "Jane",
+    } | ({"late": None if n == 38 else n - 40} if n > 36 else {})
+    for n in range(40)
+]  # fmt: skip
+
+
+def test_rows_are_like_those_of_the_service_and_tell_nothing_of_it(file) -> None:
+    text = saved(examined(with_items(*ROWS)), file)
+    for private in ("acct", "Jane", "jane", "corp", "X9", "user3", "bob", "\u2028", "9" * 50):
+        assert private not in text
+    assert len(text) < 60_000
+    listing = read_service(file).listings["beta.list_campaigns"]
+    assert (listing.count, len(listing.rows)) == (40, 20)
+    assert len({row["adId"] for row in listing.rows}) == 20
+    # Equal values are equal again, sums and order stay, and only 0 is 0.
+    first = next(row for row in listing.rows if row["clicks"] > 5)
+    assert first["owner"]["name"] == first["name"] == f"Campaign {first['name'][-1]}"
+    assert first["id"] == first["campaign_id"] == f"campaign_{first['id'][-1]}"
+    assert first["owner"]["email"] == "Email 1"
+    assert {row["kind"] for row in listing.rows} == {"SEARCH", "DISPLAY_7D"}
+    assert first["sku"] == "SKU_1"
+    for row in listing.rows:
+        assert (row["clicks"] == 0) is (row["impressions"] == 0)
+        if row["impressions"]:
+            assert row["spend"] / row["impressions"] == pytest.approx(0.125, abs=0.01)
+        assert row["end"] > row["start"]
+        assert row["end"].endswith("T10:00:00.000Z")
+        assert (len(row["code"]), len(row["budget"].rpartition(".")[2])) == (5, 2)
+        assert (row["people"], row["mails"], row["by"]) == ({}, {}, {})
+        assert len(row["rows"]) in (0, 9, 10)
+        assert (row["empty"], row["large"], row["small"]) == ("", 0, 0.5)
+    assert [first[name] for name in ("never", "!?")] == ["Never 1", "Text 1"]
+    assert first["key"].startswith("00000000-0000-4000-8000-")
+    assert re.fullmatch("https://link.example/[0-9]+", first["link"])
+    # What only some rows show is shown, and the fields have the types of all.
+    late = [row["late"] for row in listing.rows if "late" in row]
+    assert None in late
+    assert all(number < 0 for number in late if number is not None)
+    assert listing.item["late"] == Shape(types=("integer", "null"), is_optional=True)
+    assert listing.item["id"].types == ("integer", "string")
+    assert saved(examined(with_items(*ROWS)), file) == text
+    kept = examined(with_items(*ROWS), keep_texts=True).service.listings["beta.list_campaigns"]
+    assert kept.rows[0]["owner"] == ROWS[0]["owner"]
+
+
+def test_fields_of_pages_are_kept_without_texts(file) -> None:
+    extra = {"meta": {"spend": 1000.5, "by": "Jane"}}
+    saved(examined(Service(listing=Listing(total=1, extra=extra))), file)
+    first, last = read_service(file).listings["gamma.list_ads"].pages
+    assert 500 <= first["meta"]["spend"] < 900
+    assert first["meta"]["by"] == "By 1"
+    assert first["page"].keys() == last["page"].keys() != set()
+
+
+def test_depth_and_number_of_fields_are_limited(file) -> None:
+    deep: dict = {"leaf": 1}
+    for _ in range(10):
+        deep = {"in": [deep]}
+    wide = {f"field_{n}": n for n in range(300)}
+    saved(examined(with_items({"deep": deep, **wide})), file)
+    listing = read_service(file).listings["beta.list_campaigns"]
+    assert (len(listing.item), len(listing.rows[0])) == (200, 200)
+    assert listing.rows[0]["deep"] == {"in": [{"in": [{"in": []}]}]}
 
 
 @each_case(
