@@ -59,6 +59,7 @@ _COMMANDS = {
         "_command.doctor",
         "find out by reads what the service does where its interface leaves it open",
     ),
+    "models": ("_command.models", "write a class for the items of each listing in a service file"),
     "conform": ("_command.conform", "check whether the service keeps to its interface"),
     "fake": (
         "testing.command",

@@ -1,0 +1,112 @@
+"""`adclient models`: a Python module with a class for the items of each listing of a service."""
+
+import argparse
+import re
+from collections.abc import Iterator
+from keyword import iskeyword
+
+from adclient._command import EXIT_CODES, connection, describe
+from adclient._service.model import Service, Shape, Shapes
+from adclient._service.reading import read_service
+from adclient.errors import ConfigurationError
+from adclient.options import ENV_SERVICE
+
+_ABOUT = """\
+It prints a module with one attrs class for each listing that the doctor has read, for `typed()`
+and for `adclient list --class`:
+
+  adclient models --service service.toml > ads_models.py
+
+"""
+
+_HEAD = '''\
+"""The items of a service, as its service file describes them; written by `adclient models`."""
+
+import attrs
+'''
+_SCALARS = {"boolean": "bool", "integer": "int", "number": "float", "string": "str", "null": "None"}
+# Identifiers that keep their meaning in the body of a class, and in the code that attrs makes.
+_PLAIN = re.compile(r"[a-z][A-Za-z0-9_]*")
+_TAKEN = {"attrs", "bool", "dict", "float", "int", "list", "object", "self", "str"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    describe(parser, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
+    connection.add_service(parser.add_argument)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the module; the exit code."""
+    path = connection.service_path(options)
+    if path is None:
+        raise ConfigurationError(f"--service is missing: pass it, or set {ENV_SERVICE}")
+    service = read_service(path)
+    if not any(listing.item for listing in service.listings.values()):
+        raise ConfigurationError(f"{path}: it has the fields of no listing")
+    print(_module_of(service), end="")
+    return 0
+
+
+def _module_of(service: Service) -> str:
+    """The source of a module with one class for each listing whose items were seen."""
+    made: dict[str, str] = {}
+    for read, listing in service.listings.items():
+        if listing.item:
+            kind = read.partition("_")[2].removesuffix("s")  # such as `campaign`
+            _add_class(kind.title().replace("_", ""), listing.item, made)
+    return "\n\n".join([_HEAD, *made.values()])
+
+
+def _add_class(wanted: str, fields: Shapes, made: dict[str, str]) -> str:
+    """Write a class after those of its fields; its name."""
+    names = [wanted, *(f"{wanted}{number}" for number in range(2, len(made) + 3))]
+    name = next(each for each in names if each not in made)
+    made[name] = ""  # taken; its text follows those of the classes in it
+    lines = [*_fields(name, fields, made)]
+    del made[name]
+    made[name] = "\n".join(["@attrs.frozen(kw_only=True)", f"class {name}:", *lines, ""])
+    return name
+
+
+def _fields(owner: str, fields: Shapes, made: dict[str, str]) -> Iterator[str]:
+    taken = set(_TAKEN)
+    for name, shape in fields.items():
+        if name.partition(".")[0] in fields.keys() - {name}:
+            continue  # `typed` reads such a name as a path into the other field
+        attribute = _attribute(name, taken)
+        taken.add(attribute)
+        kind = _type(shape, f"{owner}{attribute.title().replace('_', '')}", made)
+        value = ""
+        if shape.is_optional:
+            kind = kind if {"object", "None"} & {*kind.split(" | ")} else f"{kind} | None"
+            value = " = None"
+        if attribute != name:  # which reaches the code only as a literal
+            default = "default=None, " if shape.is_optional else ""
+            value = f' = attrs.field({default}metadata={{"name": {name!r}}})'
+        yield f"    {attribute}: {kind}{value}"
+
+
+def _attribute(name: str, taken: set[str]) -> str:
+    """The name itself where Python allows it, else one like it; never one that is taken."""
+    words = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+    plain = next(
+        each for each in (name, words, f"field_{words}".rstrip("_")) if _PLAIN.fullmatch(each)
+    )
+    while plain in taken or iskeyword(plain):
+        plain += "_"
+    return plain
+
+
+def _type(shape: Shape, name: str, made: dict[str, str]) -> str:
+    kinds: list[str] = []
+    for kind in shape.types:
+        if kind == "array":
+            kinds.append(f"list[{_type(shape.items or Shape(), name, made)}]")
+        elif kind != "object":
+            kinds.append(_SCALARS[kind])
+        elif shape.properties:
+            kinds.append(_add_class(name, shape.properties, made))
+        else:
+            kinds.append("dict[str, object]")
+    return "object" if kinds in ([], ["None"]) else " | ".join(kinds)
