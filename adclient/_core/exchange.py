@@ -55,17 +55,6 @@ Steps = Generator[Step | float, Outcome | float | None, Outcome]
 class Exchange:
     """The requests and responses of one call, and what became of them so far."""
 
-    attempts: int = 0
-    elapsed: float = 0.0
-    request_id: str | None = None
-    may_be_staged: bool = False
-    pause: float = 0.0  # seconds that the last response asks all calls of the gate to wait
-    refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
-    _refusal: RawResponse | None = None  # a 401, until there is another token
-    _retries: int = 0
-    _is_success: bool = False
-    _is_quota_used_up: bool = False
-
     def __init__(
         self,
         call: Call,
@@ -90,6 +79,12 @@ class Exchange:
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self._may_renew_token = may_renew_token
         self._reporter = reporter
+        self.attempts = self._retries = 0
+        self.elapsed = self.pause = 0.0  # `pause`: seconds that all calls of the gate should wait
+        self.request_id: str | None = None
+        self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
+        self._refusal: RawResponse | None = None  # a 401, until there is another token
+        self.may_be_staged = self._is_success = self._is_quota_used_up = False
         self._started = now()
         self.deadline = self.attempt_deadline = self._started + options.timeout
 
