@@ -1,6 +1,6 @@
 """One call of an operation, with arguments that were checked and copied."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import attrs
@@ -42,11 +42,15 @@ def validated(operation: Operation, arguments: Mapping[str, object], cursor: JSO
     """
     if len(arguments) != len(operation.parameters):
         raise TypeError(f"{operation.full_name} does not have the parameters {[*arguments]}")
+    return checked(operation, [arguments[name] for name in operation.names], cursor)
+
+
+def checked(operation: Operation, values: Sequence[object], cursor: JSON = None) -> Call:
+    """The same, by the values alone: a dictionary takes 5,000 instructions more."""
     frozen: dict[str, JSON] = {}
     encoded: dict[str, str] = {}
-    for parameter in operation.parameters:
+    for parameter, value in zip(operation.parameters, values, strict=True):
         name = parameter.name
-        value = arguments[name]
         # The fast path: most arguments are text.
         if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
             frozen[name], encoded[name] = value, jsontext.quoted(value)

@@ -11,7 +11,7 @@ from adclient._sync.gate_slot import GateSlot, none_in_time
 from adclient._sync.page import Page
 from adclient._sync.page import Page, Source
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
-from adclient._core.call import Call, validated
+from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, reporter_for, warn
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.gate import Pauses
@@ -77,10 +77,8 @@ class Engine:
 
     def stage(self, name: str, *values: object) -> Draft:
         """Stage a draft, by the values of the parameters in the order of the interface."""
-        operation = BY_NAME[name]
         try:
-            arguments = dict(zip(operation.names, values, strict=True))
-            draft: Draft = self.run(validated(operation, arguments))
+            draft: Draft = self.run(checked(BY_NAME[name], values))
             return draft
         except BaseException as error:
             forget_frames(error)
@@ -100,9 +98,8 @@ class Engine:
 
     def read(self, name: str, cursor: JSON, *values: object) -> Page[Any]:
         """Read a listing, by the values of the parameters in the order of the interface."""
-        operation = BY_NAME[name]
         try:
-            call = validated(operation, dict(zip(operation.names, values, strict=True)), cursor)
+            call = checked(BY_NAME[name], values, cursor)
             source: Source[Any] = Source(self, call)
             return source.page(call.cursor)
         except AdClientError as error:
