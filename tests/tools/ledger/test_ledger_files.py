@@ -25,8 +25,10 @@ from adclient.testing import FakeAdService
 def assert_refuses_a_write(caplog):
     def assert_refuses_a_write(ledger, problem: str) -> None:
         fake = FakeAdService()
-        client = fake.client(ledger=ledger)
-        with pytest.raises(LedgerError, match=problem) as refused:
+        with (
+            fake.client(ledger=ledger) as client,
+            pytest.raises(LedgerError, match=problem) as refused,
+        ):
             client.beta.pause_campaign(**CAMPAIGN)
         assert len(fake.requests) == 0
         assert ledger._shown in str(refused.value)
@@ -314,6 +316,7 @@ def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkey
             with pytest.raises(LedgerError, match="this process was forked while a thread"):
                 open_ledger(where).entries()
 
+    _close_everywhere()  # what the garbage collector may otherwise find in the "child"
     ledger.reserve(an_entry(), check)
     _close_everywhere()
     monkeypatch.setattr(os, "getpid", lambda: -1)  # and as in one that is forked later
