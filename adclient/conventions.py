@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, TypedDict, TypeGuard, cast, get_args, get_origin
 from urllib.parse import parse_qs, urlsplit
 
@@ -191,7 +192,6 @@ class Conventions:
     reads: Mapping[str, ReadConventions] = attrs.field(
         factory=dict[str, ReadConventions], hash=False
     )
-    __of_reads__: Mapping[str, "Conventions"] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         for field in attrs.fields(Conventions):
@@ -236,13 +236,16 @@ class Conventions:
             is_valid = isinstance(own, Mapping) and known.keys() >= own.keys()
             expected = f"settings by the names of reads; each can have its own {', '.join(known)}"
             _require(is_valid, "reads", expected)
-        of_reads = {name: attrs.evolve(self, reads={}, **own) for name, own in self.reads.items()}
-        object.__setattr__(self, "__of_reads__", of_reads)
         # Copies: what was checked must not change.
         object.__setattr__(self, "reads", {name: {**own} for name, own in self.reads.items()})
         if self.page_size is not None:
             size = {name: int(number) for name, number in self.page_size.items()}
             object.__setattr__(self, "page_size", size)
+        of_read(self, "")  # now: this checks the settings of each read
+
+    @cached_property
+    def __of_reads__(self) -> "dict[str, Conventions]":
+        return {name: attrs.evolve(self, reads={}, **own) for name, own in self.reads.items()}
 
 
 def of_read(conventions: Conventions, name: str) -> Conventions:

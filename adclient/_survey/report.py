@@ -51,8 +51,10 @@ class Report(ToJSON):
         client = AdClient("https://fake.adclient.test")
         page = client.beta.list_campaigns(account_id="account_b204")
         print(list(page.data))
-        >>> report["continuation"].certainty, report.is_accepted, report.exit_code
-        ('observed', True, 0)
+        >>> report["continuation"].certainty, report.is_accepted
+        ('observed', True)
+        >>> report.exit_code, len(report.problems)  # it is an account of one platform only
+        (1, 3)
         >>> report.base_url, report.account_ids
         ('https://fake.adclient.test', ('account_b204',))
     """
