@@ -25,6 +25,7 @@ _FIRST_READS = (
     "delta.analyze_wasted_spend",
 )
 _MOST_TO_FIND = 12
+_OF_ONE = (500, 501)  # which may be about one read or account; other failures are of them all
 _FOR_LISTING = 5  # requests
 _FOR_PAGE_SIZE = 6
 
@@ -79,7 +80,8 @@ def _find(found: Examination) -> None:
         if response is None or 300 <= response.status < 400:
             return
         # Other reads would fail as well, unless this one was refused for its arguments.
-        unpromising = 0 if seen.is_refused and response.status != 401 else unpromising + 1
+        is_of_one = (seen.is_refused and response.status != 401) or response.status in _OF_ONE
+        unpromising = 0 if is_of_one else unpromising + 1
         if unpromising == 2 or len(found.observations) == _MOST_TO_FIND:
             return
 
@@ -87,16 +89,21 @@ def _find(found: Examination) -> None:
 def _first_probes(accounts: Sequence[str]) -> Iterator[Probe]:
     for name in _FIRST_READS:
         for account_id in accounts:
+            is_last = account_id == accounts[-1]
             for conventions in (_IN_QUERY, _IN_BODY):
-                yield _probe(READS[name], account_id, conventions)
+                yield _probe(READS[name], account_id, conventions, is_needed=is_last)
 
 
-def _probe(operation: Operation, account_id: str, conventions: Conventions) -> Probe:
+def _probe(
+    operation: Operation, account_id: str, conventions: Conventions, *, is_needed: bool = True
+) -> Probe:
     return Probe(
         purpose=f"the parameters in the {conventions.read_parameters}",
         operation=operation,
         arguments={"account_id": account_id},
         conventions=conventions,
+        is_needed=is_needed,
+        is_retried=is_needed,
     )
 
 
@@ -158,11 +165,13 @@ def _read(found: Examination, operation: Operation) -> Reading:
     refused: Observation | None = None
     served: Observation | None = None  # with items, if any account has some
     for conventions in places:
-        for account_id in _accounts(found, operation):
-            seen = found.ask(_probe(operation, account_id, conventions))
+        accounts = _accounts(found, operation)
+        for account_id in accounts:
+            is_last = account_id == accounts[-1]
+            seen = found.ask(_probe(operation, account_id, conventions, is_needed=is_last))
             if seen.page is None:
                 refused = refused or seen
-                if seen.is_refused:
+                if seen.is_refused or seen.status in _OF_ONE:
                     continue
                 break
             if served is None or seen.page.ids:

@@ -20,6 +20,7 @@ def verify(found: Examination, service: Service) -> None:
     """Read what a file describes; what does not hold stays to be searched for."""
     found.is_check = True
     ways: set[str] = set()
+    failed = 0
     for name, listing in service.listings.items():
         conventions = attrs.evolve(of_read(service.conventions, name), page_size=None)
         probe = Probe(
@@ -30,7 +31,9 @@ def verify(found: Examination, service: Service) -> None:
         )
         seen = found.ask(probe)
         if seen.page is None:
-            if found.base is None and (seen.is_temporary or seen.status == 401):
+            failed += seen.is_temporary
+            is_dead = seen.response is None or seen.status == 401 or failed == 2
+            if found.base is None and is_dead:
                 found.stopped = f"{seen}; nothing was compared"
                 return
             continue

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
+import httpx
 import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Listing, Service, examined, served, true_ids
@@ -215,6 +216,7 @@ def test_file_is_saved_only_if_a_read_was_accepted_and_without_texts(tmp_path) -
             arguments = ["--save", str(file), "--quiet", "--force", *options]
             assert main(["doctor", url, "-a", ACCOUNT, *arguments]) == 4
             assert ("Name 21" in file.read_text()) == bool(options)
+        assert main(["doctor", "--check", str(file), "--quiet"]) == 0
     with pytest.raises(ConfigurationError, match=r"exists; pass replace=True"):
         examined(Service()).save(file)
     assert "Name 21" in file.read_text()
@@ -281,6 +283,12 @@ def test_check_reads_little_and_says_at_once_what_is_wrong(tmp_path, monkeypatch
             assert main(check) == code
             assert len(service.requests) - before <= most
         assert "cursor_parameter: page_token -> cursor" in capsys.readouterr().out
+        service.listing = Listing(name="page_token")
+        service.change = lambda request, response: (
+            httpx.Response(501) if response.is_success and "beta" in str(request.url) else response
+        )
+        assert main(check) == main(["doctor", url, "-a", ACCOUNT, "--quiet"]) == 1
+        assert capsys.readouterr().out.startswith("Changes\n  none\nProblems\n  6 requests failed")
         before = len(service.requests)
         monkeypatch.setenv("ADCLIENT_TOKEN", "sesame-2")
         assert main(check) == 3

@@ -7,7 +7,7 @@ from switches import ROWS, SWITCHES, profile_of
 
 from adclient import Conventions
 from adclient.doctor import examine
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Fault
 
 ACCOUNTS = ["account_b204", "account_c3d8", "account_a91f", "account_d118"]
 READ_PLACES = {"query": "in the query", "body": "in the body", "either": "in the query"}
@@ -61,3 +61,16 @@ def check(chosen: dict) -> None:
         assert is_named or (found.continuation is dict and form == "object")
         is_found = profile.page_size_parameter is not None
         assert ("`limit` sets the page size" in told["size parameter"][1]) == is_found
+
+
+def test_account_that_fails_on_other_platforms_is_used_on_its_own() -> None:
+    fake = FakeAdService(page_size=5)
+    for platform, account in zip(("beta", "gamma", "alpha", "delta"), ACCOUNTS, strict=True):
+        fake.faults.add(
+            Fault.status(500),
+            account_id=account,
+            where=lambda request, own=platform: own not in request.path,
+            times=None,
+        )
+    report = examine(fake.client(), account_id=ACCOUNTS[::-1])
+    assert (report.problems, report.exit_code) == ((), 0)
