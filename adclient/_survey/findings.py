@@ -25,6 +25,7 @@ _IDS = re.compile(
     r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"
     r"|trace-context"
 )
+_UNFINISHED = "the examination ended within the search"
 _ENDS = {
     "null": "`next` is null on the last page",
     "missing": "the last page has no `next`",
@@ -217,7 +218,7 @@ def _continuation(reading: Reading) -> Finding:
     tried = ", ".join(f"{label}: {effect}" for label, effect in search.tried.items())
     observed = f"`next` is {form}; {WRONG_NAME}: {search.control}; {tried}"
     if search.chosen is None:
-        return not_observed(point, f"unknown: {search.trouble}", observed)
+        return not_observed(point, f"unknown: {search.trouble or _UNFINISHED}", observed)
     label, settings = search.chosen.label, cast("dict[str, Setting]", search.chosen.settings)
     conclusion = f"{label} takes {form}" if search.chosen.name else label
     return Finding(point, conclusion, observed, search.certainty, settings)
