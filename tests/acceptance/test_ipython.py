@@ -78,12 +78,10 @@ Stage a change to a campaign's daily budget.
 
 @each_case(
     ("mode", "cell", "method"),
-    [
-        ("Verbose", "client.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause"]),
-        ("Context", "await other.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause"]),
-        ("Context", "client.beta.list_campaigns(account_id='a')", ["list_campaigns"]),
-        ("Verbose", "[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
-    ],
+    ("Verbose", "client.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause"]),
+    ("Context", "await other.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause"]),
+    ("Context", "client.beta.list_campaigns(account_id='a')", ["list_campaigns"]),
+    ("Verbose", "[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
 )
 def test_ipython_traceback_has_no_library_frames(shell, mode, cell, method) -> None:
     shell.run(f"%xmode {mode}")

@@ -163,7 +163,7 @@ def interrupted(kernel: Kernel, fake: FakeAdService, code: str, *, call: int = 1
 READ = "beta.list_campaigns(account_id='account_b7e0')"
 
 
-@each_case("client", ["client", "await async_client"])
+@each_case("client", "client", "await async_client")
 def test_client_is_usable_after_an_interrupted_cell(served, fake, client) -> None:
     # There is only one slot, so a lost one would be noticed.
     for call, expression, expected in [

@@ -35,7 +35,7 @@ def test_polars_has_structs_decimals_and_the_default_columns() -> None:
     assert Page(data=()).to_polars().schema == polars.Schema(columns)
 
 
-@each_case("items", [ITEMS, Page(data=ITEMS)])
+@each_case("items", ITEMS, Page(data=ITEMS))
 def test_polars_and_duckdb_read_the_arrow_stream(items) -> None:  # DuckDB looks for the variable
     assert polars.DataFrame(items).equals(ITEMS.to_polars())
     assert items.to_polars().equals(ITEMS.to_polars())

@@ -127,7 +127,7 @@ def layer_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-@each_case("module", MODULES)
+@each_case("module", *MODULES)
 def test_layers_import_only_lower_layers(module) -> None:
     below = {layer_of(name) for name in ours(imports(module))}
     further = below - LAYERS[layer_of(module)]
@@ -137,7 +137,7 @@ def test_layers_import_only_lower_layers(module) -> None:
         assert further == EXCEPTIONS.get(module, set())
 
 
-@each_case("module", [name for name in MODULES if layer_of(name) in CLIENT])
+@each_case("module", *[name for name in MODULES if layer_of(name) in CLIENT])
 def test_clients_load_no_tool_unasked(module) -> None:
     assert set(map(layer_of, ours(imports(module, at_import=True)))).isdisjoint(TOOLS)
 
@@ -180,14 +180,12 @@ def graph() -> dict[str, set[str]]:
 
 @each_case(
     ("libraries", "places"),
-    [
-        ({"httpcore"}, {"adclient._http.httpcore_alias"}),
-        ({"opentelemetry"}, {"adclient._telemetry.spans"}),
-        ({"mcp"}, {"adclient.mcp"}),
-        ({"tqdm"}, {"adclient._display.progress"}),
-        ({"hypothesis"}, {"adclient.testing.properties"}),
-        ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
-    ],
+    ({"httpcore"}, {"adclient._http.httpcore_alias"}),
+    ({"opentelemetry"}, {"adclient._telemetry.spans"}),
+    ({"mcp"}, {"adclient.mcp"}),
+    ({"tqdm"}, {"adclient._display.progress"}),
+    ({"hypothesis"}, {"adclient.testing.properties"}),
+    ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
 )
 def test_library_is_imported_in_one_place(libraries, places) -> None:
     assert importers(libraries) == places

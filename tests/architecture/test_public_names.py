@@ -35,7 +35,7 @@ NAMESPACES = [
 ]
 
 
-@each_case("name", ["conventions", "errors", "hooks", "models", "options"])
+@each_case("name", "conventions", "errors", "hooks", "models", "options")
 def test_public_module_is_loaded_on_attribute_access(name) -> None:
     module = importlib.import_module(f"adclient.{name}")
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def test_names_are_loaded_on_first_use() -> None:
 # Signatures.
 
 
-@each_case("function", [*OF_ATTRS, *(type(client).__init__ for client in CLIENTS)])
+@each_case("function", *OF_ATTRS, *(type(client).__init__ for client in CLIENTS))
 def test_type_hints_can_be_resolved(function) -> None:
     hints = typing.get_type_hints(function)
     assert not any(isinstance(hint, str) for hint in hints.values())
@@ -85,7 +85,7 @@ def callables() -> Iterator[object]:
                 yield function
 
 
-@each_case("function", callables())
+@each_case("function", *callables())
 def test_signature_types_are_unquoted_and_public(function) -> None:
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
@@ -98,7 +98,7 @@ def test_signature_types_are_unquoted_and_public(function) -> None:
     assert not [text for text in shown if re.search(r"['\"]|ForwardRef|\._|<", text)]
 
 
-@each_case("cls", [adclient.Page, adclient.AsyncPage])
+@each_case("cls", adclient.Page, adclient.AsyncPage)
 def test_page_signature_has_no_private_argument(cls) -> None:
     assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
 
@@ -173,7 +173,7 @@ LISTING = CLIENTS[1].beta.list_campaigns(account_id="a")
 PAGE_WALKS = [Page(data=()).pages(), iter(Page(data=())), LISTING.pages(), aiter(LISTING)]
 
 
-@each_case("value", [*VALUES, *CLIENTS, LISTING, *PAGE_WALKS])
+@each_case("value", *VALUES, *CLIENTS, LISTING, *PAGE_WALKS)
 def test_repr_is_one_useful_line(value) -> None:
     text = repr(value)
     assert "0x" not in text
@@ -182,7 +182,7 @@ def test_repr_is_one_useful_line(value) -> None:
     assert len(text) < 400
 
 
-@each_case("value", [value for value in VALUES if attrs.has(type(value))])
+@each_case("value", *[value for value in VALUES if attrs.has(type(value))])
 def test_values_are_frozen_and_slotted(value) -> None:
     with pytest.raises(AttributeError):
         setattr(value, attrs.fields(type(value))[0].name, "other")
@@ -192,7 +192,7 @@ def test_values_are_frozen_and_slotted(value) -> None:
 # What `help` and `dir` show.
 
 
-@each_case("name", ["AdClient", "Draft", "RateLimited"])
+@each_case("name", "AdClient", "Draft", "RateLimited")
 def test_help_shows_the_public_module(name) -> None:
     help_text = pydoc.render_doc(getattr(adclient, name), renderer=pydoc.plaintext)
     title = rf"Python Library Documentation: .*{name} in module adclient(\.\w+)?\n"
@@ -208,7 +208,14 @@ PAGE = CLIENTS[0].gamma.list_ads(account_id="account_c3d8")
 
 @each_case(
     "value",
-    [*VALUES, *CLIENTS, LISTING, *PAGE_WALKS, CLIENTS[0].alpha, PAGE, PAGE.data[0], PAGE.collect()],
+    *VALUES,
+    *CLIENTS,
+    LISTING,
+    *PAGE_WALKS,
+    CLIENTS[0].alpha,
+    PAGE,
+    PAGE.data[0],
+    PAGE.collect(),
 )
 def test_dir_of_a_value_lists_nothing_private(value) -> None:
     listed = dir(value)

@@ -95,7 +95,7 @@ def test_fake_page_names_every_profile_switch() -> None:
         assert f"{field.name}=" in FAKE
 
 
-@each_case("page", PAGES)
+@each_case("page", *PAGES)
 def test_links_have_existing_targets(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8"))
     for link in links:

@@ -42,7 +42,7 @@ ROW = re.compile(r"^\| `([a-z_]+)`( \*)? \| (.+?) \| .+ \|$", re.MULTILINE)
 OF_CLIENT = ROW.findall(REFERENCE["settings.md"])
 
 
-@each_case("cls", [AdClient, AsyncAdClient])
+@each_case("cls", AdClient, AsyncAdClient)
 def test_settings_page_has_each_argument_of_a_client(cls) -> None:
     assert [name for name, *_ in OF_CLIENT] == list(inspect.signature(cls).parameters)
     shared = inspect.signature(cls.with_options).parameters.keys() - {"self"}

@@ -97,19 +97,17 @@ def test_figures_are_those_of_the_date_range():
 
 @each_case(
     ("given", "message"),
-    [
-        ({"platform": "Alpha"}, "platform must be one of 'alpha'"),
-        ({"campaigns": [{"id": 5}]}, r"campaigns\[0\].id must be a text that no other campaign"),
-        ({"ads": [5]}, "ads must be a list of JSON objects"),
-        ({"reads": {CAMPAIGNS: []}}, f"reads: there is no read '{CAMPAIGNS}': "),
-        ({"name": 5}, "name must be a str, not int"),
-        ({"currency": ["USD"]}, "currency must be a text"),
-        ({"reads": None}, "reads must be items by the names of reads"),
-        ({"figures": {"TODAY": {"c": 5}}}, "figures must be JSON objects by date range and id"),
-        ({"figures": {"TODAY": [5]}}, "figures must be JSON objects"),
-        ({"figures": [5]}, "figures must be JSON objects"),
-        ({"id": ""}, "id must be a text that is not empty"),
-    ],
+    ({"platform": "Alpha"}, "platform must be one of 'alpha'"),
+    ({"campaigns": [{"id": 5}]}, r"campaigns\[0\].id must be a text that no other campaign"),
+    ({"ads": [5]}, "ads must be a list of JSON objects"),
+    ({"reads": {CAMPAIGNS: []}}, f"reads: there is no read '{CAMPAIGNS}': "),
+    ({"name": 5}, "name must be a str, not int"),
+    ({"currency": ["USD"]}, "currency must be a text"),
+    ({"reads": None}, "reads must be items by the names of reads"),
+    ({"figures": {"TODAY": {"c": 5}}}, "figures must be JSON objects by date range and id"),
+    ({"figures": {"TODAY": [5]}}, "figures must be JSON objects"),
+    ({"figures": [5]}, "figures must be JSON objects"),
+    ({"id": ""}, "id must be a text that is not empty"),
 )
 def test_invalid_accounts_are_refused(given, message):
     with pytest.raises(ValueError, match=message):

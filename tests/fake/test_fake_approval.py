@@ -62,7 +62,7 @@ SHOWN = ("beta.create_video_campaign", "gamma.create_dco_ad", "beta.pause_campai
 SHOWN += ("delta.remove_auto_search_themes", "delta.update_keyword", "alpha.update_campaign_budget")
 
 
-@each_case("operation", WRITES)
+@each_case("operation", *WRITES)
 def test_every_write_can_be_applied(operation):
     fake, name = FakeAdService(), operation.full_name
     before = everything(fake, operation.namespace)
@@ -120,14 +120,12 @@ AMOUNT, STRATEGY = {"bid": {"amount": 8}}, {"bid": {"strategy": "COST_CAP"}}
 
 @each_case(
     ("first", "second", "is_stale"),
-    [
-        ({"daily_budget": 120}, {"daily_budget": 130}, True),
-        ({"daily_budget": 120}, {"name": "Renamed"}, False),
-        (AMOUNT, STRATEGY, False),
-        (AMOUNT, {"bid": {"amount": 7}}, True),
-        (AMOUNT, {"bid": None}, True),
-        ({"bid": None}, AMOUNT, True),
-    ],
+    ({"daily_budget": 120}, {"daily_budget": 130}, True),
+    ({"daily_budget": 120}, {"name": "Renamed"}, False),
+    (AMOUNT, STRATEGY, False),
+    (AMOUNT, {"bid": {"amount": 7}}, True),
+    (AMOUNT, {"bid": None}, True),
+    ({"bid": None}, AMOUNT, True),
 )
 def test_draft_is_stale_if_its_live_value_has_changed(first, second, is_stale):
     fake, expected = FakeAdService(), "stale" if is_stale else "pending_approval"

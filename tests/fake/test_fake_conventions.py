@@ -19,7 +19,7 @@ PAIRWISE = [
 ]
 
 
-@each_case(("continuation", "place", "style", "name", "follow"), PAIRWISE)
+@each_case(("continuation", "place", "style", "name", "follow"), *PAIRWISE)
 def test_all_conventions_return_the_same_items(continuation, place, style, name, follow):
     conventions = Conventions(
         read_parameters=place, object_style=style, cursor_parameter=name, follow_next_urls=follow
@@ -40,7 +40,7 @@ def test_all_conventions_return_the_same_items(continuation, place, style, name,
 ODD = ["", "zz", "12", "0" * 12, "9" * 5000, "\u0663" * 12, "/x?a=1", -1, 7.5, True, {}, []]
 
 
-@each_case("continuation", [*SHAPES, "none"])
+@each_case("continuation", *SHAPES, "none")
 def test_malformed_continuation_is_refused(continuation):
     conventions = Conventions(read_parameters="body")
     fake = FakeAdService(profile=Profile(continuation=continuation), conventions=conventions)
@@ -48,7 +48,7 @@ def test_malformed_continuation_is_refused(continuation):
         assert refusal(send(fake, ADS, {**GAMMA, "cursor": cursor})) == "400 invalid_page"
 
 
-@each_case("continuation", SHAPES)
+@each_case("continuation", *SHAPES)
 def test_continuation_is_valid_for_its_life(continuation):
     profile = Profile(continuation=continuation, continuation_life=600)
     fake = FakeAdService(profile=profile)

@@ -73,8 +73,8 @@ def test_client_with_another_address_or_sender_does_not_reach_the_fake(client_ki
     assert fake.requests == ()
 
 
-@each_case("address", ["https://fake.adclient.test", "http://fake.adclient.test:8/x"])
-@each_case("client_kind", ["sync", "async"])
+@each_case("address", "https://fake.adclient.test", "http://fake.adclient.test:8/x")
+@each_case("client_kind", "sync", "async")
 def test_address_of_the_fake_is_refused_elsewhere_with_a_hint(client_kind, address) -> None:
     with pytest.raises(ConfigurationError, match=r"no real address; use fake\.client") as caught:
         made(client_kind, address)

@@ -23,15 +23,13 @@ def statuses(fake):
 
 
 @CLIENT_KINDS
-@each_case("taken", [False, True])
+@each_case("taken", False, True)
 @each_case(
     ("fault", "expected", "status"),
-    [
-        (Fault.dropped, ConnectionLost, None),
-        (Fault.no_response, CallTimeout, None),
-        (partial(Fault.status, 500), adclient.ServerError, 500),
-        (partial(Fault.response, b""), UnexpectedResponse, 200),
-    ],
+    (Fault.dropped, ConnectionLost, None),
+    (Fault.no_response, CallTimeout, None),
+    (partial(Fault.status, 500), adclient.ServerError, 500),
+    (partial(Fault.response, b""), UnexpectedResponse, 200),
 )
 def test_lost_response_to_a_write_is_outcome_unknown(client_kind, fault, expected, status, taken):
     fake = FakeAdService()
@@ -47,11 +45,9 @@ def test_lost_response_to_a_write_is_outcome_unknown(client_kind, fault, expecte
 
 @each_case(
     ("fault", "expected"),
-    [
-        (Fault.dropped(), httpx.RemoteProtocolError),
-        (Fault.in_body("cut"), httpx.RemoteProtocolError),
-        (Fault.slow(2), httpx.ReadTimeout),
-    ],
+    (Fault.dropped(), httpx.RemoteProtocolError),
+    (Fault.in_body("cut"), httpx.RemoteProtocolError),
+    (Fault.slow(2), httpx.ReadTimeout),
 )
 def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
     fake = FakeAdService()
@@ -71,19 +67,17 @@ def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
 @CLIENT_KINDS
 @each_case(
     ("what", "of_draft", "of_page", "text"),
-    [
-        ("cut", UnexpectedResponse, ConnectionLost, "dropped"),
-        ("stalled", CallTimeout, CallTimeout, "no response in time"),
-        ("wrong_length", UnexpectedResponse, ConnectionLost, "expected"),
-        ("broken_gzip", UnexpectedResponse, UnexpectedResponse, "damaged"),
-        ("not_json", UnexpectedResponse, UnexpectedResponse, "Checking your browser"),
-        ("not_utf8", UnexpectedResponse, UnexpectedResponse, "UTF-8"),
-        ("wrong_shape", UnexpectedResponse, UnexpectedResponse, "draft_id"),
-        ("error_object", UnexpectedResponse, UnexpectedResponse, "something went wrong"),
-        ("duplicate_keys", UnexpectedResponse, None, "an object has the same name twice"),
-        ("wrong_content_type", None, None, ""),
-        ("huge", None, None, ""),
-    ],
+    ("cut", UnexpectedResponse, ConnectionLost, "dropped"),
+    ("stalled", CallTimeout, CallTimeout, "no response in time"),
+    ("wrong_length", UnexpectedResponse, ConnectionLost, "expected"),
+    ("broken_gzip", UnexpectedResponse, UnexpectedResponse, "damaged"),
+    ("not_json", UnexpectedResponse, UnexpectedResponse, "Checking your browser"),
+    ("not_utf8", UnexpectedResponse, UnexpectedResponse, "UTF-8"),
+    ("wrong_shape", UnexpectedResponse, UnexpectedResponse, "draft_id"),
+    ("error_object", UnexpectedResponse, UnexpectedResponse, "something went wrong"),
+    ("duplicate_keys", UnexpectedResponse, None, "an object has the same name twice"),
+    ("wrong_content_type", None, None, ""),
+    ("huge", None, None, ""),
 )
 def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_page, text):
     fake = FakeAdService()
@@ -108,13 +102,11 @@ def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_pag
 
 @each_case(
     ("what", "error", "text", "asked"),
-    [
-        ("same_next", adclient.PaginationError, "received before", 2),
-        ("foreign_next", adclient.PaginationError, "another endpoint", 1),
-        ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
-        ("page_missing", UnexpectedResponse, r"\$\.page", 1),
-        ("data_missing", UnexpectedResponse, r"\$\.data", 1),
-    ],
+    ("same_next", adclient.PaginationError, "received before", 2),
+    ("foreign_next", adclient.PaginationError, "another endpoint", 1),
+    ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
+    ("page_missing", UnexpectedResponse, r"\$\.page", 1),
+    ("data_missing", UnexpectedResponse, r"\$\.data", 1),
 )
 def test_page_fault_ends_the_listing_with_an_error(what, error, text, asked):
     fake = FakeAdService()
@@ -165,22 +157,20 @@ def test_fault_meets_the_requests_of_one_account_or_that_a_function_selects(fake
 
 @each_case(
     ("add", "text"),
-    [
-        (lambda faults: faults.add(Fault.refused(), times=0), "times must be a whole number, 1"),
-        (
-            lambda faults: faults.add(Fault.refused(), operation="beta.pause_campain"),
-            f"mean '{WRITE}'",
-        ),
-        (lambda faults: faults.add(Fault.refused(), operation="x"), "are alpha.explain_objectives"),
-        (lambda faults: faults.add(Fault.refused(), where="beta"), "where must be a function"),
-        (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),
-        (lambda faults: faults.add(Fault.in_page("data_missing"), operation=WRITE), "no pages"),
-        (lambda faults: faults.add("refused"), r"Fault\.refused\(\), not 'refused'"),
-        (lambda _: Fault.status(199), "status"),
-        (lambda _: Fault.redirect(status=200), "status"),
-        (lambda _: Fault.slow_body(float("inf")), "seconds"),
-        (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
-    ],
+    (lambda faults: faults.add(Fault.refused(), times=0), "times must be a whole number, 1"),
+    (
+        lambda faults: faults.add(Fault.refused(), operation="beta.pause_campain"),
+        f"mean '{WRITE}'",
+    ),
+    (lambda faults: faults.add(Fault.refused(), operation="x"), "are alpha.explain_objectives"),
+    (lambda faults: faults.add(Fault.refused(), where="beta"), "where must be a function"),
+    (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),
+    (lambda faults: faults.add(Fault.in_page("data_missing"), operation=WRITE), "no pages"),
+    (lambda faults: faults.add("refused"), r"Fault\.refused\(\), not 'refused'"),
+    (lambda _: Fault.status(199), "status"),
+    (lambda _: Fault.redirect(status=200), "status"),
+    (lambda _: Fault.slow_body(float("inf")), "seconds"),
+    (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
 )
 def test_invalid_faults_are_refused(fake, add, text):
     with pytest.raises((ValueError, TypeError), match=text):

@@ -14,14 +14,12 @@ MESSAGE, CODE, JSON = "id: this cannot be changed", "immutable_field", "applicat
 
 @each_case(
     ("style", "message", "code", "has_details", "content_type"),
-    [
-        ("error_object", MESSAGE, CODE, True, JSON),
-        ("problem", MESSAGE, CODE, True, "application/problem+json"),
-        ("fastapi", MESSAGE, CODE, True, JSON),
-        ("errors_list", MESSAGE, CODE, True, JSON),
-        ("text", MESSAGE, None, False, "text/plain; charset=utf-8"),
-        ("empty", "no reason given", None, False, "text/plain; charset=utf-8"),
-    ],
+    ("error_object", MESSAGE, CODE, True, JSON),
+    ("problem", MESSAGE, CODE, True, "application/problem+json"),
+    ("fastapi", MESSAGE, CODE, True, JSON),
+    ("errors_list", MESSAGE, CODE, True, JSON),
+    ("text", MESSAGE, None, False, "text/plain; charset=utf-8"),
+    ("empty", "no reason given", None, False, "text/plain; charset=utf-8"),
 )
 def test_client_reads_errors_of_every_shape(style, message, code, has_details, content_type):
     fake = FakeAdService(profile=Profile(errors=style))
@@ -36,7 +34,7 @@ def test_client_reads_errors_of_every_shape(style, message, code, has_details, c
     assert caught.value.request_id.startswith("req_")
 
 
-@each_case("place", ["query", "body"])
+@each_case("place", "query", "body")
 def test_page_has_the_size_that_the_request_names(place):
     profile = Profile(page_size_parameter="limit")
     conventions = Conventions(read_parameters=place, page_size={"per_page": 7})
@@ -54,10 +52,8 @@ def test_page_has_the_size_that_the_request_names(place):
 
 @each_case(
     ("header", "sent"),
-    [
-        (None, {"authorization": "Bearer sesame"}),
-        ("X-Api-Key", {"x-api-key": "sesame", "authorization": None}),
-    ],
+    (None, {"authorization": "Bearer sesame"}),
+    ("X-Api-Key", {"x-api-key": "sesame", "authorization": None}),
 )
 def test_token_is_read_from_the_key_header(header, sent):
     fake = FakeAdService(token="sesame", profile=Profile(key_header=header))
@@ -85,13 +81,11 @@ def test_request_beyond_the_rate_limit_is_refused():
 
 @each_case(
     ("name", "values"),
-    [
-        ("errors", ["xml", None]),
-        ("continuation_life", [0, -1, "1", True, float("inf"), float("nan")]),
-        ("page_size_parameter", ["", 7, "account_id"]),
-        ("key_header", ["", "a b", "Authorization", "host"]),
-        ("requests_a_minute", [0, 1.5, True, "1"]),
-    ],
+    ("errors", ["xml", None]),
+    ("continuation_life", [0, -1, "1", True, float("inf"), float("nan")]),
+    ("page_size_parameter", ["", 7, "account_id"]),
+    ("key_header", ["", "a b", "Authorization", "host"]),
+    ("requests_a_minute", [0, 1.5, True, "1"]),
 )
 def test_invalid_profile_is_refused(name, values):
     for value in values:

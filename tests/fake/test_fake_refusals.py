@@ -20,7 +20,7 @@ def valid(operation):
     return {"account_id": ACCOUNTS[operation.namespace], **given}
 
 
-@each_case("operation", OPERATIONS)
+@each_case("operation", *OPERATIONS)
 def test_parameters_are_checked_against_the_interface(fake, operation):
     name, given = operation.full_name, valid(operation)
     for parameter in operation.parameters:
@@ -36,7 +36,7 @@ def test_parameters_are_checked_against_the_interface(fake, operation):
     assert fake.drafts == ()
 
 
-@each_case("operation", [PATHS[name] for name in (TARGETING, PAUSE, LIST, SEARCH, KEYWORD)])
+@each_case("operation", *[PATHS[name] for name in (TARGETING, PAUSE, LIST, SEARCH, KEYWORD)])
 def test_account_must_be_there_and_of_the_platform(fake, operation):
     other = ACCOUNTS["delta" if operation.namespace != "delta" else "alpha"]
     for account_id, expected in (
@@ -72,11 +72,9 @@ def test_body_that_is_no_object_or_too_large_is_refused(fake):
 
 @each_case(
     ("query", "field"),
-    [
-        ("&account_id=account_c3d8", "account_id"),
-        ("&targeting=%7B", "targeting"),
-        ("&targeting[type]=X", "targeting[type]"),
-    ],
+    ("&account_id=account_c3d8", "account_id"),
+    ("&targeting=%7B", "targeting"),
+    ("&targeting[type]=X", "targeting[type]"),
 )
 def test_malformed_query_is_refused(fake, query, field):
     answer = send(fake, SEARCH, query=f"account_id=account_c3d8{query}")
@@ -94,18 +92,16 @@ ID = {"fields": {"id": "x"}}
 
 @each_case(
     ("operation", "given", "expected"),
-    [
-        # Entities of another account.
-        (BUDGET, {"campaign_id": "campaign_57a7"}, CAMPAIGN),
-        (LIST, LEADS, CAMPAIGN),
-        (CREATIVE, {"creative_id": "campaign_4c10"}, CREATIVES),
-        (DCO_AD, {"ad_id": "x", "fields": {}}, "404 ad_not_found ad_id"),
-        ("beta.detect_creative_fatigue", {"creative_id": "creative_2f70"}, CREATIVES),
-        # An id cannot be set or changed.
-        (TARGETING, {**LEADS, **ID}, IMMUTABLE),
-        (CREATIVE, ID, IMMUTABLE),
-        (KEYWORD, {"keywords": ["zither"], "fields": {"action": "PAUSE"}}, KEYWORDS),
-    ],
+    # Entities of another account.
+    (BUDGET, {"campaign_id": "campaign_57a7"}, CAMPAIGN),
+    (LIST, LEADS, CAMPAIGN),
+    (CREATIVE, {"creative_id": "campaign_4c10"}, CREATIVES),
+    (DCO_AD, {"ad_id": "x", "fields": {}}, "404 ad_not_found ad_id"),
+    ("beta.detect_creative_fatigue", {"creative_id": "creative_2f70"}, CREATIVES),
+    # An id cannot be set or changed.
+    (TARGETING, {**LEADS, **ID}, IMMUTABLE),
+    (CREATIVE, ID, IMMUTABLE),
+    (KEYWORD, {"keywords": ["zither"], "fields": {"action": "PAUSE"}}, KEYWORDS),
 )
 def test_arguments_that_the_service_cannot_act_on_are_refused(fake, operation, given, expected):
     assert refusal(asked(fake, operation, given)) == expected

@@ -23,14 +23,12 @@ ENABLED = {"text": "outdoor jacket", "match_type": "BROAD", "status": "ENABLED"}
 
 @each_case(
     ("operation", "given", "field", "value"),
-    [
-        (BUDGET, LEADS, "daily_budget", 100),
-        (BUDGET, {**LEADS, "fields": {"bid": {"amount": 9.5}}}, "bid.amount", 9.5),
-        (CREATIVE, {"creative_id": "creative_2f70"}, "creative", {}),
-        ("beta.pause_campaign", {"campaign_id": "campaign_b151"}, "status", "PAUSED"),
-        (KEYWORD, {**JACKET, "fields": {"action": "ENABLE"}}, "keywords", [ENABLED]),
-        (THEMES, {"account_id": "account_d7f2"}, "search_themes", []),
-    ],
+    (BUDGET, LEADS, "daily_budget", 100),
+    (BUDGET, {**LEADS, "fields": {"bid": {"amount": 9.5}}}, "bid.amount", 9.5),
+    (CREATIVE, {"creative_id": "creative_2f70"}, "creative", {}),
+    ("beta.pause_campaign", {"campaign_id": "campaign_b151"}, "status", "PAUSED"),
+    (KEYWORD, {**JACKET, "fields": {"action": "ENABLE"}}, "keywords", [ENABLED]),
+    (THEMES, {"account_id": "account_d7f2"}, "search_themes", []),
 )
 def test_write_without_a_change_is_refused_or_shown(operation, given, field, value):
     assert refusal(asked(strict(), operation, given)) == "422 no_change"
@@ -42,17 +40,15 @@ def test_write_without_a_change_is_refused_or_shown(operation, given, field, val
 
 @each_case(
     ("operation", "given", "expected"),
-    [
-        (BUDGET, {"campaign_id": "campaign_bdb1", "daily_budget": 50}, ENDED),
-        (BUDGET, {**LEADS, "daily_budget": 19.99}, MINIMUM),
-        (VIDEO, {"fields": {"daily_budget": 0}}, MINIMUM),
-        (TARGETING, {**LEADS, "fields": {"daily_budget": 50.005}}, f"{UNIT} 2"),
-        (VIDEO, {**YEN, "fields": {"daily_budget": 3000.5}}, f"{UNIT} 0"),
-        (AD, {"fields": {"assets": {"images": ["1"]}}}, ASSETS),
-        (KEYWORD, {"keywords": ["Outdoor  jacket"]}, "422 keyword_duplicate keywords"),
-        (KEYWORD, {**JACKET, "fields": {"action": "SELL"}}, "422 unknown_action action"),
-        (THEMES, {"account_id": "account_d4c4"}, "409 cannot_remove_all_signals"),
-    ],
+    (BUDGET, {"campaign_id": "campaign_bdb1", "daily_budget": 50}, ENDED),
+    (BUDGET, {**LEADS, "daily_budget": 19.99}, MINIMUM),
+    (VIDEO, {"fields": {"daily_budget": 0}}, MINIMUM),
+    (TARGETING, {**LEADS, "fields": {"daily_budget": 50.005}}, f"{UNIT} 2"),
+    (VIDEO, {**YEN, "fields": {"daily_budget": 3000.5}}, f"{UNIT} 0"),
+    (AD, {"fields": {"assets": {"images": ["1"]}}}, ASSETS),
+    (KEYWORD, {"keywords": ["Outdoor  jacket"]}, "422 keyword_duplicate keywords"),
+    (KEYWORD, {**JACKET, "fields": {"action": "SELL"}}, "422 unknown_action action"),
+    (THEMES, {"account_id": "account_d4c4"}, "409 cannot_remove_all_signals"),
 )
 def test_change_that_ad_platforms_rule_out_is_refused(operation, given, expected):
     fake = strict()

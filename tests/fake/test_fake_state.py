@@ -63,7 +63,7 @@ def state(fake):
     ]
 
 
-@each_case("copied", [FakeAdService.snapshot, copy.deepcopy])
+@each_case("copied", FakeAdService.snapshot, copy.deepcopy)
 def test_restore_returns_to_a_snapshot_any_number_of_times(copied):
     fake = used()
     client, saved = fake.client(), copied(fake)
@@ -117,17 +117,15 @@ def test_drafts_of_an_account_that_was_removed_are_not_applied(fake):
 
 @each_case(
     ("account_id", "entity_id", "values", "message"),
-    [
-        ("account_b204", "campaign_0", {"name": "x"}, "no campaign_0 in account_b204"),
-        (
-            "account_b204",
-            "campaign_57a7",
-            {"dayly_budget": 5},
-            "no field .*'dayly_budget'.* 'daily_budget'",
-        ),
-        ("mine", "1", {"name": "x"}, "there is no single 1 in mine"),
-        ("account_b204", "campaign_57a7", {"name": object()}, r"name: expected a JSON value"),
-    ],
+    ("account_b204", "campaign_0", {"name": "x"}, "no campaign_0 in account_b204"),
+    (
+        "account_b204",
+        "campaign_57a7",
+        {"dayly_budget": 5},
+        "no field .*'dayly_budget'.* 'daily_budget'",
+    ),
+    ("mine", "1", {"name": "x"}, "there is no single 1 in mine"),
+    ("account_b204", "campaign_57a7", {"name": object()}, r"name: expected a JSON value"),
 )
 def test_change_live_of_what_is_not_there_is_refused(account_id, entity_id, values, message):
     fake = FakeAdService()

@@ -16,18 +16,16 @@ BOTH = {"daily_budget": 120, "fields": {"bid": {"amount": 8.0, "strategy": "MANU
 
 @each_case(
     ("arguments", "field", "before", "after"),
-    [
-        ({"fields": {"moon_phase": {"a": [None]}}}, "moon_phase", None, {"a": [None]}),
-        ({"fields": {"audience_expansion": 1}}, "audience_expansion", True, 1),
-        ({"fields": {"bid": {"amount": 8.0}}}, "bid.amount", 9.5, 8.0),
-        ({"fields": {"bid": CAP}}, "campaign", {"bid": MANUAL}, {"bid": CAP}),
-        (
-            BOTH,
-            "campaign",
-            {"daily_budget": 100, "bid": {"amount": 9.5}},
-            {"daily_budget": 120, "bid": {"amount": 8.0}},
-        ),
-    ],
+    ({"fields": {"moon_phase": {"a": [None]}}}, "moon_phase", None, {"a": [None]}),
+    ({"fields": {"audience_expansion": 1}}, "audience_expansion", True, 1),
+    ({"fields": {"bid": {"amount": 8.0}}}, "bid.amount", 9.5, 8.0),
+    ({"fields": {"bid": CAP}}, "campaign", {"bid": MANUAL}, {"bid": CAP}),
+    (
+        BOTH,
+        "campaign",
+        {"daily_budget": 100, "bid": {"amount": 9.5}},
+        {"daily_budget": 120, "bid": {"amount": 8.0}},
+    ),
 )
 def test_diff_holds_only_what_changes(fake, arguments, field, before, after):
     where = {"campaign_id": "campaign_4c10", **arguments}

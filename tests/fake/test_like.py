@@ -88,8 +88,8 @@ FORMS = [
 ENDS = {"null": {"next": None}, "missing": {}, "empty": {"next": ""}, "false": {"next": False}}
 
 
-@each_case(("number", "form"), enumerate(FORMS))
-@each_case("place", ["query", "body"])
+@each_case(("number", "form"), *enumerate(FORMS))
+@each_case("place", "query", "body")
 def test_client_of_the_file_reads_every_listing_to_its_end(number, form, place, tmp_path):
     following, own, pattern = form
     end = list(ENDS)[number % 4]
@@ -146,7 +146,7 @@ def test_errors_are_like_those_of_the_file(tmp_path):
     assert json.loads(sent(fake, account_id='"x"').body) == [text]
 
 
-@each_case("body", ['{"error": "{message}"}', ""])
+@each_case("body", '{"error": "{message}"}', "")
 def test_unknown_account_has_an_empty_page_where_the_file_says(body, tmp_path):
     errors = ErrorShape(body=body, statuses={"unknown_account": 200})
     conventions = Conventions(end_of_listing="missing")
@@ -169,14 +169,12 @@ BASIC = f"Basic {base64.b64encode(b'fake:token').decode()}"
 
 @each_case(
     ("auth", "token", "headers"),
-    [
-        (None, "s", {"authorization": "Bearer s"}),
-        (AuthShape(env="X"), None, {"authorization": "Bearer fake-token"}),
-        (AuthShape(env="X", scheme="", header="X-Key"), None, {"x-key": "fake-token"}),
-        (AuthShape(file="key", scheme="Basic"), None, {"authorization": BASIC}),
-        (AuthShape(env="X", scheme="Basic"), "coded", {"authorization": "Basic coded"}),
-        (AuthShape(headers={"x-key": "X"}), None, {}),
-    ],
+    (None, "s", {"authorization": "Bearer s"}),
+    (AuthShape(env="X"), None, {"authorization": "Bearer fake-token"}),
+    (AuthShape(env="X", scheme="", header="X-Key"), None, {"x-key": "fake-token"}),
+    (AuthShape(file="key", scheme="Basic"), None, {"authorization": BASIC}),
+    (AuthShape(env="X", scheme="Basic"), "coded", {"authorization": "Basic coded"}),
+    (AuthShape(headers={"x-key": "X"}), None, {}),
 )
 def test_secret_is_required_where_the_file_says(auth, token, headers, tmp_path):
     changes = {"auth": auth, "headers": {"x-tenant": "t"}}

@@ -61,15 +61,13 @@ def test_blocks_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
 # Else the test above could pass whatever a page contains.
 @each_case(
     ("text", "failure"),
-    [
-        ("```python\n1 / 0\n```", "division by zero"),
-        ("```python\nprint(1)\n```\n\n```text\n2\n```", "line 5, .*\n.*\n.*\n.*\n-2\n\\+1"),
-        ("```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```", "line 7, .*\nno block"),
-        ("\n```python\ndef test_it():\n    assert 1 == 2\n```", r"test_line_2\.py:2: "),
-        ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
-        ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
-        ('<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left"),
-    ],
+    ("```python\n1 / 0\n```", "division by zero"),
+    ("```python\nprint(1)\n```\n\n```text\n2\n```", "line 5, .*\n.*\n.*\n.*\n-2\n\\+1"),
+    ("```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```", "line 7, .*\nno block"),
+    ("\n```python\ndef test_it():\n    assert 1 == 2\n```", r"test_line_2\.py:2: "),
+    ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
+    ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
+    ('<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left"),
 )
 def test_block_that_is_wrong_fails(tmp_path: Path, text: str, failure: str) -> None:
     page = tmp_path / "page.md"

@@ -112,7 +112,7 @@ def parameters_of(function: Callable[..., object]) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
-@each_case("documented", [*CLASSES, *FUNCTIONS, *PROPERTIES])
+@each_case("documented", *CLASSES, *FUNCTIONS, *PROPERTIES)
 def test_docstring_is_well_formed(documented) -> None:
     doc = doc_of(documented)
     assert re.match(SENTENCE, doc), "the first line is a sentence"
@@ -138,7 +138,7 @@ def raised_by(function: Callable[..., object]) -> set[type[BaseException]]:
     return {it for it in classes if inspect.isclass(it) and issubclass(it, BaseException)}
 
 
-@each_case("function", FUNCTIONS)
+@each_case("function", *FUNCTIONS)
 def test_function_documents_its_parameters_its_result_and_its_errors(function) -> None:
     doc = doc_of(function)
     assert entries_of(doc, "Args") == parameters_of(function)
@@ -151,7 +151,7 @@ def test_function_documents_its_parameters_its_result_and_its_errors(function) -
     assert documented <= known.keys()
 
 
-@each_case("cls", CLASSES)
+@each_case("cls", *CLASSES)
 def test_class_documents_its_constructor_and_its_attributes(cls) -> None:
     maker = vars(cls).get("__init__")
     is_written = maker is not None and not attrs.has(cls) and cls not in NOT_CONSTRUCTED
@@ -167,7 +167,7 @@ def test_class_documents_its_constructor_and_its_attributes(cls) -> None:
     assert documented <= expected | set(dir(cls)) | assigned, "invented"
 
 
-@each_case("operation", OPERATIONS)
+@each_case("operation", *OPERATIONS)
 def test_method_names_its_endpoint(operation) -> None:
     for client in CLIENTS:
         namespace, name = operation.full_name.split(".")
@@ -187,7 +187,7 @@ def examples_in(*documented: object) -> str:
     return "".join(sections_of(doc).get("Examples", "") for doc in docs)
 
 
-@each_case("documented", [*CLASSES, *filter(inspect.isfunction, named())])
+@each_case("documented", *CLASSES, *filter(inspect.isfunction, named()))
 def test_there_is_an_example_of_it_and_of_each_member(documented) -> None:
     # An error, or a kind of item, that adds nothing to its base needs no example of its own.
     bases = [base for base in getattr(documented, "__mro__", [documented]) if base is not object]
@@ -214,7 +214,7 @@ EXAMPLES = {
 CHECKER = doctest.OutputChecker()
 
 
-@each_case("name", EXAMPLES)
+@each_case("name", *EXAMPLES)
 def test_example_runs(name, monkeypatch, tmp_path) -> None:
     """As in a console that supports `await`."""
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)

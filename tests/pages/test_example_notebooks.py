@@ -15,7 +15,7 @@ PLAIN = {"text/plain", "text/html", "image/png"}
 MACHINE = re.compile(r"(?<![\w.:/])/(?:home|root|tmp|usr|opt|Users)\b|site-packages|[A-Z]:\\\\")
 
 
-@each_case("path", NOTEBOOKS)
+@each_case("path", *NOTEBOOKS)
 def test_notebook_is_complete_and_can_be_shown_anywhere(path: Path) -> None:
     text = path.read_text("utf-8")
     cells = json.loads(text)["cells"]

@@ -114,7 +114,7 @@ def failing(text: str) -> tuple[Tunnel | None, bool, trustme.CA | None]:
     }[text]
 
 
-@each_case(("text", "retried"), ROW.findall(PAGE.read_text("utf-8")))
+@each_case(("text", "retried"), *ROW.findall(PAGE.read_text("utf-8")))
 def test_failure_is_reported_as_the_page_says(text, retried) -> None:
     tunnel, trusts, of_client = failing(text)
     context = ssl.create_default_context()

@@ -37,7 +37,7 @@ def test_pages_were_built() -> None:
     assert len(PAGES) == len(sources)  # 404.html is one more, and the playground one less
 
 
-@each_case("page", PAGES)
+@each_case("page", *PAGES)
 def test_links_of_a_page_lead_somewhere_and_it_loads_nothing_from_elsewhere(page) -> None:
     found = document(page)
     assert missing(page, found.links + found.loaded) == []
@@ -82,7 +82,7 @@ def test_each_page_has_a_version_in_markdown_that_llms_txt_lists() -> None:
     assert sorted(link.removeprefix(URL) for link in links_of(LLMS)) == MARKDOWN
 
 
-@each_case("page", [*MARKDOWN, "llms.txt"])
+@each_case("page", *MARKDOWN, "llms.txt")
 def test_page_in_markdown_has_links_that_lead_somewhere_and_no_directives(page) -> None:
     text = (SITE / page).read_text("utf-8")
     assert missing(page.replace(".md", ".html"), links_of(text)) == []
@@ -103,7 +103,7 @@ def anchors_of(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
-@each_case("path", SOURCES)
+@each_case("path", *SOURCES)
 def test_links_of_a_source_lead_somewhere(path) -> None:
     for link in links_of(path.read_text("utf-8")):
         address, fragment = urldefrag(link)

@@ -2,19 +2,19 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
 
 
-def each_case(names: str | tuple[str, ...], table: Iterable) -> Callable[[Callable], Callable]:
+def each_case(names: str | tuple[str, ...], *table: object) -> Callable[[Callable], Callable]:
     """Run a test with every row of a table; failures are reported with their rows.
 
     Use it like `pytest.mark.parametrize`, for rows that need no separate fixtures.
     """
     names = (names,) if isinstance(names, str) else names
     rows = [row if len(names) > 1 else (row,) for row in table]
-    assert rows, "an empty table tests nothing"
+    assert len(rows) > 1, "a table has more rows than one; pass them, and no list of them"
 
     def decorate(test: Callable) -> Callable:
         @functools.wraps(test)

@@ -224,13 +224,11 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
 
 @each_case(
     ("argument", "bad", "problem"),
-    [
-        *((name, datetime(2026, 3, 2), "must have a time zone") for name in ("since", "until")),
-        ("since", date(2026, 3, 2), "must be a datetime, not date"),
-        *((name, 5, "must be a str, not int") for name in ("account_id", "plan_id", "actor")),
-        ("state", "pending", "must be one of under way, staged,"),
-        ("limit", 0, "must be a whole number, 1 or more"),
-    ],
+    *((name, datetime(2026, 3, 2), "must have a time zone") for name in ("since", "until")),
+    ("since", date(2026, 3, 2), "must be a datetime, not date"),
+    *((name, 5, "must be a str, not int") for name in ("account_id", "plan_id", "actor")),
+    ("state", "pending", "must be one of under way, staged,"),
+    ("limit", 0, "must be a whole number, 1 or more"),
 )
 def test_wrong_filter_is_refused(ledger, argument, bad, problem) -> None:
     with pytest.raises(ConfigurationError, match=f"^{argument} {problem}") as refused:

@@ -22,15 +22,13 @@ def empty_environment(monkeypatch):
 
 @each_case(
     ("variable", "given", "kept", "kind"),
-    [
-        ("", (None, None), (None, None), "none"),
-        (" ", (None, None), (None, None), "none"),
-        (" canary ", (None, None), ("canary", None), "token"),
-        ("canary", ("mine", None), ("mine", None), "token"),
-        ("canary", (get_credentials, None), (get_credentials, None), "token"),
-        ("canary", (None, get_credentials), (None, get_credentials), "auth"),
-        ("canary", (None, no_credentials), (None, None), "none"),
-    ],
+    ("", (None, None), (None, None), "none"),
+    (" ", (None, None), (None, None), "none"),
+    (" canary ", (None, None), ("canary", None), "token"),
+    ("canary", ("mine", None), ("mine", None), "token"),
+    ("canary", (get_credentials, None), (get_credentials, None), "token"),
+    ("canary", (None, get_credentials), (None, get_credentials), "auth"),
+    ("canary", (None, no_credentials), (None, None), "none"),
 )
 def test_token_of_the_environment_is_used_if_alone(variable, given, kept, kind, monkeypatch):
     monkeypatch.setenv("ADCLIENT_TOKEN", variable)
@@ -52,14 +50,12 @@ def test_headers_of_token_and_auth_are_added_to_the_request():
 
 @each_case(
     ("headers", "text", "shown"),
-    [
-        # A word behind no scheme is no secret; neither is a short password.
-        ({"x-client-name": "acme campaign"}, "campaign_not_found", "campaign_not_found"),
-        ({"authorization": "Basic dTp0ZXN0"}, "test: u:test", "test: ***"),
-        # An API key may be the user of Basic.
-        ({"authorization": "Basic c2tfbGl2ZV9BQkM6"}, "bad sk_live_ABC", "bad ***"),
-        ({"x-auth": "Token abcdef"}, "bad abcdef", "bad ***"),
-    ],
+    # A word behind no scheme is no secret; neither is a short password.
+    ({"x-client-name": "acme campaign"}, "campaign_not_found", "campaign_not_found"),
+    ({"authorization": "Basic dTp0ZXN0"}, "test: u:test", "test: ***"),
+    # An API key may be the user of Basic.
+    ({"authorization": "Basic c2tfbGl2ZV9BQkM6"}, "bad sk_live_ABC", "bad ***"),
+    ({"x-auth": "Token abcdef"}, "bad abcdef", "bad ***"),
 )
 def test_secret_of_a_header_is_redacted_and_words_are_not(headers, text, shown):
     assert checked_auth(headers).redactor.redact(text) == shown

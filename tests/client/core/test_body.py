@@ -22,15 +22,13 @@ def read(chunks, *, status=200, coding=""):
 
 @each_case(
     ("coding", "packed"),
-    [
-        *[("", TEXT), ("identity", TEXT)],
-        *[("gzip", PACKED + rest) for rest in (b"\0\0", b"\r\n" + PACKED, b"\0\x1f", b"\x1f\n")],
-        ("gzip", b"\0".join(gzip.compress(part) for part in (b"", TEXT[:9], b"", TEXT[9:], b""))),
-        *[(coding, PACKED) for coding in ("gzip", "x-gzip", " GZip ")],
-    ],
+    *[("", TEXT), ("identity", TEXT)],
+    *[("gzip", PACKED + rest) for rest in (b"\0\0", b"\r\n" + PACKED, b"\0\x1f", b"\x1f\n")],
+    ("gzip", b"\0".join(gzip.compress(part) for part in (b"", TEXT[:9], b"", TEXT[9:], b""))),
+    *[(coding, PACKED) for coding in ("gzip", "x-gzip", " GZip ")],
 )
-@each_case("size", [1, 7, 10_000])
-@each_case("piece", [1, 37, module._PIECE])
+@each_case("size", 1, 7, 10_000)
+@each_case("piece", 1, 37, module._PIECE)
 def test_supported_content_codings_are_decoded(coding, packed, size, piece, monkeypatch):
     monkeypatch.setattr(module, "_PIECE", piece)
     pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
@@ -38,7 +36,7 @@ def test_supported_content_codings_are_decoded(coding, packed, size, piece, monk
     assert (body.content, body.defect, body.is_enough) == (TEXT, None, False)
 
 
-@each_case("coding", ["br", "deflate", "gzip, gzip", "é\n"])
+@each_case("coding", "br", "deflate", "gzip, gzip", "é\n")
 def test_unsupported_coding_is_a_defect(coding):
     body = read([b"not brotli, and not gzip either"], coding=coding)
     assert (body.content, body.is_enough) == (b"", True)
@@ -47,12 +45,10 @@ def test_unsupported_coding_is_a_defect(coding):
 
 @each_case(
     ("packed", "defect"),
-    [
-        (b"not compressed at all", "damaged"),
-        (PACKED[:-8] + b"\0" * 8, "damaged"),
-        *[(PACKED[:length], "truncated") for length in (1, 10, 30)],
-        (b"", "truncated"),
-    ],
+    (b"not compressed at all", "damaged"),
+    (PACKED[:-8] + b"\0" * 8, "damaged"),
+    *[(PACKED[:length], "truncated") for length in (1, 10, 30)],
+    (b"", "truncated"),
 )
 def test_invalid_compressed_data_is_a_defect_and_keeps_what_is_before_it(packed, defect):
     defect = f"its compressed data is {defect}"

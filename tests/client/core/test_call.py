@@ -46,23 +46,21 @@ def cut(status, failure):
 CUT = (errors.ConnectionLost, errors.UnexpectedResponse)
 
 
-@each_case("call", CALLS)
+@each_case("call", *CALLS)
 @each_case(
     ("outcome", "error", "retried", "is_unknown"),
-    [
-        (REFUSED, errors.ConnectionFailed, ALL, False),
-        (LOST, errors.ConnectionLost, READS_AND_KEYED, True),
-        (TIMED_OUT, errors.CallTimeout, READS_AND_KEYED, True),
-        *[(cut(200, failure), CUT, READS_AND_KEYED, True) for failure in (LOST, REFUSED)],
-        (cut(201, TIMED_OUT), errors.CallTimeout, READS_AND_KEYED, True),
-        (cut(400, LOST), errors.APIError, NONE, False),
-        (reply(429), errors.RateLimited, ALL, False),
-        (reply(408), errors.APIError, READS_AND_KEYED, True),
-        *[(reply(n), errors.ServerError, READS_AND_KEYED, True) for n in (500, 502, 504, 520, 599)],
-        *[(reply(status), errors.ServerError, NONE, True) for status in (501, 505)],
-        *[(reply(n), errors.APIError, NONE, True) for n in (0, 99, 199, 301, 302, 303, 600)],
-        *[(reply(status), errors.APIError, NONE, False) for status in FINAL],
-    ],
+    (REFUSED, errors.ConnectionFailed, ALL, False),
+    (LOST, errors.ConnectionLost, READS_AND_KEYED, True),
+    (TIMED_OUT, errors.CallTimeout, READS_AND_KEYED, True),
+    *[(cut(200, failure), CUT, READS_AND_KEYED, True) for failure in (LOST, REFUSED)],
+    (cut(201, TIMED_OUT), errors.CallTimeout, READS_AND_KEYED, True),
+    (cut(400, LOST), errors.APIError, NONE, False),
+    (reply(429), errors.RateLimited, ALL, False),
+    (reply(408), errors.APIError, READS_AND_KEYED, True),
+    *[(reply(n), errors.ServerError, READS_AND_KEYED, True) for n in (500, 502, 504, 520, 599)],
+    *[(reply(status), errors.ServerError, NONE, True) for status in (501, 505)],
+    *[(reply(n), errors.APIError, NONE, True) for n in (0, 99, 199, 301, 302, 303, 600)],
+    *[(reply(status), errors.APIError, NONE, False) for status in FINAL],
 )
 def test_outcome_decides_retries_and_error(call, outcome, error, retried, is_unknown):
     made, options, success = CALLS[call]
@@ -83,14 +81,14 @@ def test_outcome_decides_retries_and_error(call, outcome, error, retried, is_unk
     assert (len(run.sends), run.sleeps, run.error.attempts) == (1, [], 1)
 
 
-@each_case("call", [READ, WRITE, DELETE])
+@each_case("call", READ, WRITE, DELETE)
 def test_call_without_a_slot_sends_nothing(call):
     error = drive(call, NO_SLOT).error
     assert type(error) is errors.CallTimeout
     assert (error.attempts, error.outcome_unknown) == (0, False)
 
 
-@each_case("status", [200, 201, 202])
+@each_case("status", 200, 201, 202)
 def test_success_is_the_value(status):
     assert drive(WRITE, reply(429), reply(status, DRAFT)).value.to_dict() == DRAFT
     campaign = Campaign(id="campaign_57a7", name="Spring", status="ENABLED")
@@ -99,13 +97,11 @@ def test_success_is_the_value(status):
 
 @each_case(
     "outcome",
-    [
-        *[reply(201, body) for body in (b"", b"<html>welcome</html>", b'{"draft_id": "draft_7c')],
-        *[reply(201, body) for body in ([DRAFT], LISTING, {**DRAFT, "diff": None})],
-        *[reply(204), reply(200, DRAFT, defect="its compressed data is damaged")],
-    ],
+    *[reply(201, body) for body in (b"", b"<html>welcome</html>", b'{"draft_id": "draft_7c')],
+    *[reply(201, body) for body in ([DRAFT], LISTING, {**DRAFT, "diff": None})],
+    *[reply(204), reply(200, DRAFT, defect="its compressed data is damaged")],
 )
-@each_case("call", ["write", "delete", "keyed write"])
+@each_case("call", "write", "delete", "keyed write")
 def test_write_with_an_invalid_body_is_outcome_unknown_without_a_retry(call, outcome):
     made, options, success = CALLS[call]
     run = drive(made, outcome, success, options=options)
@@ -116,7 +112,7 @@ def test_write_with_an_invalid_body_is_outcome_unknown_without_a_retry(call, out
     assert "dashboard" in str(run.error)
 
 
-@each_case("outcome", [reply(200, b"not JSON"), reply(200, LISTING, defect="damaged")])
+@each_case("outcome", reply(200, b"not JSON"), reply(200, LISTING, defect="damaged"))
 def test_read_with_an_invalid_body_is_an_error_without_a_retry(outcome):
     run = drive(READ, outcome, LISTED)
     assert type(run.error) is errors.UnexpectedResponse
@@ -126,15 +122,13 @@ def test_read_with_an_invalid_body_is_an_error_without_a_retry(outcome):
 
 @each_case(
     "outcome",
-    [
-        reply(201, {"draft_id": "draft_7c2e", "status": 7}),
-        reply(201, b'{"draft_id" : "draft_7c2e", "status": "pend'),
-        reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
-        reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
-        reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data is truncated"),
-        reply(200, b'{"note":"\xff","draft_id":"draft_7c2e"}'),
-        reply(500, {"draft_id": "draft_7c2e"}),
-    ],
+    reply(201, {"draft_id": "draft_7c2e", "status": 7}),
+    reply(201, b'{"draft_id" : "draft_7c2e", "status": "pend'),
+    reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
+    reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
+    reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data is truncated"),
+    reply(200, b'{"note":"\xff","draft_id":"draft_7c2e"}'),
+    reply(500, {"draft_id": "draft_7c2e"}),
 )
 def test_outcome_unknown_keeps_the_draft_id_of_an_invalid_body(outcome):
     for write in (WRITE, DELETE):
@@ -166,7 +160,9 @@ def test_every_attempt_of_a_write_has_the_same_idempotency_key():
 
 @each_case(
     ("last", "family"),
-    [(REFUSED, Exception), (reply(429), errors.APIError), (reply(400), errors.APIError)],
+    (REFUSED, Exception),
+    (reply(429), errors.APIError),
+    (reply(400), errors.APIError),
 )
 def test_unknown_outcome_stays_unknown_after_failed_retries(last, family):
     error = drive(WRITE, LOST, last, last, options=WITH_KEY).error
@@ -192,15 +188,13 @@ def test_each_attempt_gets_the_time_that_is_left():
     assert [send.time_left for send in run.sends] == [10.0, 5.75, 2.25]
 
 
-@each_case("outcome", [TIMED_OUT, cut(200, TIMED_OUT)])
+@each_case("outcome", TIMED_OUT, cut(200, TIMED_OUT))
 @each_case(
     ("seconds", "timeout", "retry", "advice"),
-    [
-        ([4.0] * 3, 30.0, {"attempt_timeout": 4.0}, "a longer RetryPolicy(attempt_timeout=…)"),
-        ([4.0, 4.0, 2.0], 10.0, {"attempt_timeout": 4.0}, "Call again, or allow a longer timeout"),
-        ([4.0], 30.0, {"attempt_timeout": 4.0, "max_retries": 0}, "RetryPolicy(attempt_timeout=…)"),
-        ([10.0], 10.0, {}, "The first attempt took the whole timeout, so there was no retry; "),
-    ],
+    ([4.0] * 3, 30.0, {"attempt_timeout": 4.0}, "a longer RetryPolicy(attempt_timeout=…)"),
+    ([4.0, 4.0, 2.0], 10.0, {"attempt_timeout": 4.0}, "Call again, or allow a longer timeout"),
+    ([4.0], 30.0, {"attempt_timeout": 4.0, "max_retries": 0}, "RetryPolicy(attempt_timeout=…)"),
+    ([10.0], 10.0, {}, "The first attempt took the whole timeout, so there was no retry; "),
 )
 def test_advice_names_the_limit_that_ended_the_attempts(outcome, seconds, timeout, retry, advice):
     options = options_of(retry=RetryPolicy(**retry), timeout=timeout)
@@ -209,7 +203,7 @@ def test_advice_names_the_limit_that_ended_the_attempts(outcome, seconds, timeou
     assert len(run.sends) == len(seconds)
 
 
-@each_case("call", [READ, WRITE])
+@each_case("call", READ, WRITE)
 def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(call):
     limited = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
     run = drive(call, limited, NO_SLOT)
@@ -217,8 +211,8 @@ def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(call):
     assert (run.error.request_id, run.error.attempts) == ("id", 1)
 
 
-@each_case("call", [READ, WRITE])
-@each_case("overslept", [0.5, 1.0, 60.0])
+@each_case("call", READ, WRITE)
+@each_case("overslept", 0.5, 1.0, 60.0)
 def test_retry_is_not_sent_if_its_sleep_overran_the_timeout(call, overslept):
     limited = reply(429, headers={"retry-after": "1.5"})
     options, queue = options_of(timeout=2.0), [lambda: None, pytest.fail]  # it queues only once

@@ -51,20 +51,20 @@ def test_draft_is_decoded():
     assert draft.to_dict() == DRAFT
 
 
-@each_case(("path", "value", "problem"), [
-        (["data"], GONE, f": missing; {IF_EMPTY}"),
-        (["data"], {}, f": expected an array, got an object; {IF_EMPTY}"),
-        (["data"], "", f": expected an array, got empty text; {IF_EMPTY}"),
-        (["data", 3], None, ": expected an object, got null"),
-        (["data", 3], [], ": expected an object, got an array"),
-        *[(["data", 3, name], GONE, ": missing") for name in ITEM],
-        (["data", 3, "id"], "", ": expected an id, got empty text"),
-        (["data", 3, "id"], 7, ": expected text, got a number"),
-        (["data", 3, "name"], None, ": expected text, got null"),
-        (["data", 3, "status"], [], ": expected text, got an array"),
-        *[(["page"], GONE, ": missing"), (["page"], None, ": expected an object, got null")],
-        (["page", "next"], GONE, f": missing; {ENDS_SO}"),
-    ])  # fmt: skip
+@each_case(("path", "value", "problem"),
+    (["data"], GONE, f": missing; {IF_EMPTY}"),
+    (["data"], {}, f": expected an array, got an object; {IF_EMPTY}"),
+    (["data"], "", f": expected an array, got empty text; {IF_EMPTY}"),
+    (["data", 3], None, ": expected an object, got null"),
+    (["data", 3], [], ": expected an object, got an array"),
+    *[(["data", 3, name], GONE, ": missing") for name in ITEM],
+    (["data", 3, "id"], "", ": expected an id, got empty text"),
+    (["data", 3, "id"], 7, ": expected text, got a number"),
+    (["data", 3, "name"], None, ": expected text, got null"),
+    (["data", 3, "status"], [], ": expected text, got an array"),
+    *[(["page"], GONE, ": missing"), (["page"], None, ": expected an object, got null")],
+    (["page", "next"], GONE, f": missing; {ENDS_SO}"),
+)  # fmt: skip
 def test_invalid_listing_is_refused_with_its_path(path, value, problem):
     where = "$" + "".join(f"[{step}]" if step == 3 else f".{step}" for step in path)
     body = with_spot(listing_of(*[ITEM] * 5), path, value)
@@ -80,7 +80,7 @@ def test_null_is_a_page_without_items():
     assert (len(page.data), page.next) == (0, "a")
 
 
-@each_case("path", [["draft_id"], ["status"], ["requires"], ["diff", "field"]])
+@each_case("path", ["draft_id"], ["status"], ["requires"], ["diff", "field"])
 def test_text_field_of_a_draft_with_another_type_is_refused(path):
     where = f"$.{'.'.join(path)}"
     assert problem_with(with_spot(DRAFT, path, GONE), Draft) == f"{where}: missing"
@@ -92,13 +92,13 @@ def test_text_field_of_a_draft_with_another_type_is_refused(path):
                 assert problem_with(value, cls) == f"$: expected an object, got {got}"
 
 
-@each_case(("path", "value", "problem"), [
-        (["draft_id"], "", "$.draft_id: expected an id, got empty text"),
-        (["diff"], GONE, "$.diff: missing"),
-        (["diff"], "x", "$.diff: expected an object, got text"),
-        (["diff"], [*DRAFT["diff"].items()], "$.diff: expected an object, got an array"),
-        *[(["diff", name], GONE, f"$.diff.{name}: missing") for name in ("before", "after")],
-    ])  # fmt: skip
+@each_case(("path", "value", "problem"),
+    (["draft_id"], "", "$.draft_id: expected an id, got empty text"),
+    (["diff"], GONE, "$.diff: missing"),
+    (["diff"], "x", "$.diff: expected an object, got text"),
+    (["diff"], [*DRAFT["diff"].items()], "$.diff: expected an object, got an array"),
+    *[(["diff", name], GONE, f"$.diff.{name}: missing") for name in ("before", "after")],
+)  # fmt: skip
 def test_invalid_draft_is_refused_with_its_path(path, value, problem):
     assert problem_with(with_spot(DRAFT, path, value), Draft) == problem
 
@@ -117,7 +117,7 @@ def test_unknown_fields_are_kept():
     assert draft.to_dict() == body
 
 
-@each_case("cls", [Objective, WastedSpend])
+@each_case("cls", Objective, WastedSpend)
 def test_item_of_an_analysis_requires_only_an_id(cls):
     nulls = {"id": "a", "name": None, "status": None}
     for sent in ({"id": "a"}, nulls, {"id": "a", "name": "b"}):

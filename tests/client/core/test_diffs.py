@@ -44,11 +44,11 @@ def more_in(text):
 LONG = {f"n_{n}": "\n" * 60 for n in range(30)}
 
 
-@each_case(("after", "field"), [
-        *[({}, "f"), ({"a": 1}, "f"), ({f"n_{n}": n for n in range(20)}, "f")],
-        *[({f"n_{n}": n for n in range(21)}, "f"), ([[n] for n in range(50)], "f\u202e")],
-        *[(LONG, "f"), (LONG, "f" * 5000), ({f"n_{n}": "\x00" * 5000 for n in range(30)}, "f")],
-    ])  # fmt: skip
+@each_case(("after", "field"),
+    *[({}, "f"), ({"a": 1}, "f"), ({f"n_{n}": n for n in range(20)}, "f")],
+    *[({f"n_{n}": n for n in range(21)}, "f"), ([[n] for n in range(50)], "f\u202e")],
+    *[(LONG, "f"), (LONG, "f" * 5000), ({f"n_{n}": "\x00" * 5000 for n in range(30)}, "f")],
+)  # fmt: skip
 def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
     diff = diff_of({}, after, field)
     count = len(list(differences_of(diff))) or 1  # or the line that nothing changes
@@ -65,24 +65,24 @@ def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
     assert len(html) < 30_000
 
 
-@each_case(("before", "after", "text"), [
-        *[(120, "120", 'f: 120 -> "120"'), (None, "null", 'f: null -> "null"')],
-        *[(1, True, "f: 1 -> true"), (None, {}, "f: null -> {}"), ("", "New", 'f: "" -> New')],
-        *[("a", "a ", 'f: a -> "a "'), ("a\\u202eb", "a\u202eb", r'f: "a\\u202eb" -> "a\u202eb"')],
-        *[("a b", "a  b", 'f: a b -> "a  b"'), ("é", "e\u0301", r'f: é -> "e\u0301"')],
-        *[("a", "a\xa0b", r'f: a -> "a\xa0b"'), ("—", "True", 'f: "—" -> "True"')],
-        *[({}, [], "f: {} -> []"), (["a"], "[a]", 'f[0]: a -> —\nf: — -> "[a]"')],
-        ({"a.b": 1}, {"a": {"b": 1}}, 'f["a.b"]: 1 -> —\nf.a.b: — -> 1'),
-        *[
-            ({"a": {"b": 1}}, {"a": {}}, "f.a.b: 1 -> —\nf.a: — -> {}"),
-            ({"a": 1}, {}, "f.a: 1 -> —\nf: — -> {}"),
-        ],
-    ])  # fmt: skip
+@each_case(("before", "after", "text"),
+    *[(120, "120", 'f: 120 -> "120"'), (None, "null", 'f: null -> "null"')],
+    *[(1, True, "f: 1 -> true"), (None, {}, "f: null -> {}"), ("", "New", 'f: "" -> New')],
+    *[("a", "a ", 'f: a -> "a "'), ("a\\u202eb", "a\u202eb", r'f: "a\\u202eb" -> "a\u202eb"')],
+    *[("a b", "a  b", 'f: a b -> "a  b"'), ("é", "e\u0301", r'f: é -> "e\u0301"')],
+    *[("a", "a\xa0b", r'f: a -> "a\xa0b"'), ("—", "True", 'f: "—" -> "True"')],
+    *[({}, [], "f: {} -> []"), (["a"], "[a]", 'f[0]: a -> —\nf: — -> "[a]"')],
+    ({"a.b": 1}, {"a": {"b": 1}}, 'f["a.b"]: 1 -> —\nf.a.b: — -> 1'),
+    *[
+        ({"a": {"b": 1}}, {"a": {}}, "f.a.b: 1 -> —\nf.a: — -> {}"),
+        ({"a": 1}, {}, "f.a: 1 -> —\nf: — -> {}"),
+    ],
+)  # fmt: skip
 def test_two_values_look_different(before, after, text):
     assert str(diff_of(before, after)) == text
 
 
-@each_case("length", [2400, 3000, 10**6])
+@each_case("length", 2400, 3000, 10**6)
 def test_long_value_is_shown_whole_or_where_it_differs_with_a_digest(length):
     line = str(diff_of("x" * length + "A", "x" * length + "B"))
     if length < 2500:
@@ -122,39 +122,39 @@ BOOTS = {**KEYWORD, "text": "hiking boots"}
 JACKET = "outdoor jacket, BROAD"
 
 
-@each_case(("before", "after", "found"), [
-        ([100, 0, 10**20], [Decimal("1.0E+2"), -0.0, 1e20], []),
-        ({"a": None}, {}, [("f.a", "", None, MISSING), ("f", "", MISSING, {})]),
-        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
-        (None, {"a": 1, "b": {"c": []}}, [("f.a", "", MISSING, 1), ("f.b.c", "", MISSING, [])]),
-        (list("abc"), list("bc"), [("f[0]", "", "a", MISSING)]),
-        (list("ab"), list("ba"), [("f[0]", "", "a", "b"), ("f[1]", "", "b", "a")]),
-        (list("ab"), list("bc"), [("f[0]", "", "a", MISSING), ("f[1]", "", MISSING, "c")]),
-        ([1, 2], [True, 2], [("f[0]", "", 1, True)]),
-        (
-            [{"n": "a", "x": 1}, {"n": "b", "x": 1}],
-            [{"n": "b", "x": 2}, {"n": "a", "x": 1.5}],
-            [
-                *[("f[0].n", "", "a", "b"), ("f[0].x", "", 1, 2)],
-                *[("f[1].n", "", "b", "a"), ("f[1].x", "", 1, 1.5)],
-            ],
-        ),
-        (
-            [KEYWORD, BOOTS],
-            [{**KEYWORD, "status": "PAUSED"}, BOOTS],
-            [("f[0].status", JACKET, "ENABLED", "PAUSED")],
-        ),
-        (
-            [{"text": "boots"}, KEYWORD],
-            [{**KEYWORD, "cpc_bid": 2}],
-            [("f[0].text", "boots", "boots", MISSING), ("f[0].cpc_bid", JACKET, 1.75, 2)],
-        ),
-        (
-            {"and": [{"or": {"a": ["x"]}}, {"or": {"b": ["y"]}}]},
-            {"and": [{"or": {"a": ["x", "z"]}}]},
-            [("f.and[1].or.b[0]", "", "y", MISSING), ("f.and[0].or.a[1]", "", MISSING, "z")],
-        ),
-    ])  # fmt: skip
+@each_case(("before", "after", "found"),
+    ([100, 0, 10**20], [Decimal("1.0E+2"), -0.0, 1e20], []),
+    ({"a": None}, {}, [("f.a", "", None, MISSING), ("f", "", MISSING, {})]),
+    ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
+    (None, {"a": 1, "b": {"c": []}}, [("f.a", "", MISSING, 1), ("f.b.c", "", MISSING, [])]),
+    (list("abc"), list("bc"), [("f[0]", "", "a", MISSING)]),
+    (list("ab"), list("ba"), [("f[0]", "", "a", "b"), ("f[1]", "", "b", "a")]),
+    (list("ab"), list("bc"), [("f[0]", "", "a", MISSING), ("f[1]", "", MISSING, "c")]),
+    ([1, 2], [True, 2], [("f[0]", "", 1, True)]),
+    (
+        [{"n": "a", "x": 1}, {"n": "b", "x": 1}],
+        [{"n": "b", "x": 2}, {"n": "a", "x": 1.5}],
+        [
+            *[("f[0].n", "", "a", "b"), ("f[0].x", "", 1, 2)],
+            *[("f[1].n", "", "b", "a"), ("f[1].x", "", 1, 1.5)],
+        ],
+    ),
+    (
+        [KEYWORD, BOOTS],
+        [{**KEYWORD, "status": "PAUSED"}, BOOTS],
+        [("f[0].status", JACKET, "ENABLED", "PAUSED")],
+    ),
+    (
+        [{"text": "boots"}, KEYWORD],
+        [{**KEYWORD, "cpc_bid": 2}],
+        [("f[0].text", "boots", "boots", MISSING), ("f[0].cpc_bid", JACKET, 1.75, 2)],
+    ),
+    (
+        {"and": [{"or": {"a": ["x"]}}, {"or": {"b": ["y"]}}]},
+        {"and": [{"or": {"a": ["x", "z"]}}]},
+        [("f.and[1].or.b[0]", "", "y", MISSING), ("f.and[0].or.a[1]", "", MISSING, "z")],
+    ),
+)  # fmt: skip
 def test_changes_are_leaves_with_their_subject(before, after, found):
     assert shown(before, after) == found
 
@@ -166,12 +166,12 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     assert len(shown(before, after)) > 100
 
 
-@each_case(("others", "leaf", "after", "more"), [
-        ({f"n_{n}": 1 for n in range(40)}, "daily_budget", {"daily_budget": 50}, 21),
-        ({f"n_{n}": "x" * 50 for n in range(40)}, "budget.amount", {"budget": {"amount": 50}}, 21),
-        # A long list of numbers does not hide a text.
-        ({"audiences": list(range(9_000, 9_030))}, "status", {"status": "PAUSED"}, 11),
-    ])  # fmt: skip
+@each_case(("others", "leaf", "after", "more"),
+    ({f"n_{n}": 1 for n in range(40)}, "daily_budget", {"daily_budget": 50}, 21),
+    ({f"n_{n}": "x" * 50 for n in range(40)}, "budget.amount", {"budget": {"amount": 50}}, 21),
+    # A long list of numbers does not hide a text.
+    ({"audiences": list(range(9_000, 9_030))}, "status", {"status": "PAUSED"}, 11),
+)  # fmt: skip
 def test_what_matters_is_shown_whatever_else_is_not(others, leaf, after, more):
     diff = diff_of(None, others | after, "campaign")
     assert f"campaign.{leaf}: — -> " in str(diff)
@@ -212,7 +212,7 @@ def test_card_tells_the_unit_of_a_daily_budget():
 # Cards and tables of notebooks.
 
 
-@each_case("count", [ROWS, ROWS + 1])
+@each_case("count", ROWS, ROWS + 1)
 def test_rows_and_columns_beyond_the_limit_are_counted(count):
     shown, hidden = first_rows([("n", "v")] * count)
     for html in (

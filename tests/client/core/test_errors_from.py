@@ -26,34 +26,30 @@ DASHBOARD = (
 
 @each_case(
     ("call", "outcome", "expected"),
-    [
-        (READ, REFUSED, "Nothing was sent; check base_url and the network"),
-        (READ, UNTRUSTED, "Check verify="),
-        *[(READ, TIMED_OUT, "Call again, or allow a longer timeout"), (READ, LOST, "Call again")],
-        (READ, reply(401), "Check token= or auth="),
-        (READ, reply(403), "Check what the credentials and the account allow"),
-        (READ, reply(404), "Check the ids, and base_url"),
-        *[(READ, reply(status), "Call again later") for status in (429, 500)],
-        (READ, reply(200, b"x"), "The error's body holds what was received"),
-        *[(READ, reply(status), "") for status in (400, 409, 418, 422)],
-        *[(WRITE, outcome, DASHBOARD) for outcome in (TIMED_OUT, LOST, reply(500), reply(408))],
-        (WRITE, reply(201, b"x"), DASHBOARD),
-    ],
+    (READ, REFUSED, "Nothing was sent; check base_url and the network"),
+    (READ, UNTRUSTED, "Check verify="),
+    *[(READ, TIMED_OUT, "Call again, or allow a longer timeout"), (READ, LOST, "Call again")],
+    (READ, reply(401), "Check token= or auth="),
+    (READ, reply(403), "Check what the credentials and the account allow"),
+    (READ, reply(404), "Check the ids, and base_url"),
+    *[(READ, reply(status), "Call again later") for status in (429, 500)],
+    (READ, reply(200, b"x"), "The error's body holds what was received"),
+    *[(READ, reply(status), "") for status in (400, 409, 418, 422)],
+    *[(WRITE, outcome, DASHBOARD) for outcome in (TIMED_OUT, LOST, reply(500), reply(408))],
+    (WRITE, reply(201, b"x"), DASHBOARD),
 )
 def test_message_ends_with_advice(call, outcome, expected):
     text = str(error_of(call, outcome))
     assert text.endswith(f"). {expected}" if expected else " s)")
 
 
-@each_case("call", [READ, WRITE, DELETE])
+@each_case("call", READ, WRITE, DELETE)
 @each_case(
     "outcome",
-    [
-        *[REFUSED, LOST, TIMED_OUT, reply(302), reply(400, {"message": "no"}), reply(500)],
-        *[reply(502, b"<html><title>Bad Gateway</title>"), reply(200, [1]), reply(204)],
-        *[reply(200, b"\xff"), reply(200, b"{", broken=LOST), reply(200, b"{", broken=TIMED_OUT)],
-        reply(200, LISTING, defect="its compressed data is truncated"),
-    ],
+    *[REFUSED, LOST, TIMED_OUT, reply(302), reply(400, {"message": "no"}), reply(500)],
+    *[reply(502, b"<html><title>Bad Gateway</title>"), reply(200, [1]), reply(204)],
+    *[reply(200, b"\xff"), reply(200, b"{", broken=LOST), reply(200, b"{", broken=TIMED_OUT)],
+    reply(200, LISTING, defect="its compressed data is truncated"),
 )
 def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
     error, operation = error_of(call, outcome), call.operation
@@ -69,7 +65,7 @@ def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
     assert found == (operation.full_name, operation.method, operation.path)
 
 
-@each_case("status", [301, 302, 303, 307, 308])
+@each_case("status", 301, 302, 303, 307, 308)
 def test_message_of_a_redirect_states_that_none_is_followed(status):
     error = error_of(READ, reply(status, b"moved", headers={"location": "https://evil.example"}))
     assert "a redirect, which is never followed" in str(error)
@@ -111,12 +107,10 @@ def test_message_has_every_detail_even_if_each_is_long():
 
 @each_case(
     ("cls", "statuses"),
-    [
-        *[(errors.BadRequest, [400]), (errors.Unauthenticated, [401])],
-        *[(errors.PermissionDenied, [403]), (errors.NotFound, [404]), (errors.Conflict, [409])],
-        *[(errors.Unprocessable, [422]), (errors.RateLimited, [429])],
-        *[(errors.ServerError, [500, 599]), (errors.APIError, [300, 408, 499, 600])],
-    ],
+    *[(errors.BadRequest, [400]), (errors.Unauthenticated, [401])],
+    *[(errors.PermissionDenied, [403]), (errors.NotFound, [404]), (errors.Conflict, [409])],
+    *[(errors.Unprocessable, [422]), (errors.RateLimited, [429])],
+    *[(errors.ServerError, [500, 599]), (errors.APIError, [300, 408, 499, 600])],
 )
 def test_class_for_a_status(cls, statuses):
     assert {for_status(status) for status in statuses} == {cls}

@@ -71,13 +71,11 @@ async def an_async_function(event):
     pytest.fail("never called")
 
 
-@each_case("name", NAMES)
+@each_case("name", *NAMES)
 @each_case(
     ("hook", "problem"),
-    [
-        (an_async_function, "a plain function"),
-        *[(hook, "a function, not") for hook in (7, "print", [print], False)],
-    ],
+    (an_async_function, "a plain function"),
+    *[(hook, "a function, not") for hook in (7, "print", [print], False)],
 )
 def test_hook_that_is_async_or_not_callable_is_refused(name, hook, problem):
     with pytest.raises(ConfigurationError, match=f"{name} must be {problem}") as caught:
@@ -108,7 +106,7 @@ def test_events_have_exactly_these_fields():
     assert str(enum[0].account_id) == "calm"
 
 
-@each_case(("outcome", "failure"), [(LISTED, None), (CUT, "connection reset")])
+@each_case(("outcome", "failure"), (LISTED, None), (CUT, "connection reset"))
 def test_response_event_has_the_status_and_the_failure(outcome, failure):
     call = call_of(CAMPAIGNS, cursor="signed", campaign_id="secret")
     events, _ = observed(call, outcome, max_retries=0)
@@ -163,7 +161,7 @@ def test_hook_that_raises_is_logged_and_does_not_fail_the_call(caplog):
     assert all(record.exc_info is None for record in caplog.records)
 
 
-@each_case("method", ["add", "end"])
+@each_case("method", "add", "end")
 def test_span_or_tracer_that_raises_is_logged_and_does_not_fail_the_call(caplog, method):
     spy = Spy()
     setattr(spy, method, fail)
@@ -217,7 +215,7 @@ def draft_event(draft_id):
     return DraftEvent(**CALL, draft=draft)
 
 
-@each_case("hostile", ["a\nb", "a\x1b[2Jb", "x" * 9999])
+@each_case("hostile", "a\nb", "a\x1b[2Jb", "x" * 9999)
 def test_str_of_any_event_is_one_line(hostile):
     assert_one_line(str(response_event(200, request_id=hostile)))
     assert_one_line(str(draft_event(hostile)))

@@ -35,14 +35,12 @@ class TestLoads:
 
     @each_case(
         ("number_type", "texts"),
-        [
-            (int, ["-" + "9" * digits for digits in (1, 15, 16, 17, 400, 4300)]),
-            (float, ["0.1", "1e2", "-0.0", "1e-7", "1e300", "123456789012.25"]),
-            (float, ["33.333333333333336", "0.30000000000000004", "-1.2345678901234568e-05"]),
-            (D, ["0.12345678901234567890123", "12345678901234567890.5", "1e400", "1E+999999"]),
-            (D, ["-0.123456789012345678e-3", "9007199254740993.0", "9030819600902697E22"]),
-            (D, ["900719925474099.3", "-4503599627370497.55"]),
-        ],
+        (int, ["-" + "9" * digits for digits in (1, 15, 16, 17, 400, 4300)]),
+        (float, ["0.1", "1e2", "-0.0", "1e-7", "1e300", "123456789012.25"]),
+        (float, ["33.333333333333336", "0.30000000000000004", "-1.2345678901234568e-05"]),
+        (D, ["0.12345678901234567890123", "12345678901234567890.5", "1e400", "1E+999999"]),
+        (D, ["-0.123456789012345678e-3", "9007199254740993.0", "9030819600902697E22"]),
+        (D, ["900719925474099.3", "-4503599627370497.55"]),
     )
     def test_number_is_a_decimal_only_if_a_float_would_change_it(self, number_type, texts):
         for text in texts:
@@ -59,21 +57,19 @@ class TestLoads:
 
     @each_case(
         ("why", "bodies"),
-        [
-            ("not JSON", [b"", b"  ", b"<html>", b'{"a": 1', b'{"a": 1} x', b"{'a': 1}", b"[01]"]),
-            (
-                "not JSON",
-                [b"9" * 4301, b"[0.5, " + b"9" * 5000 + b"]", b"[0.123456789.0123456789]"],
-            ),
-            ("NaN is not a JSON value", [b"NaN"]),
-            ("Infinity is not a JSON value", [b"[Infinity]"]),
-            ("-Infinity is not a JSON value", [b'{"a": -Infinity}']),
-            ("not UTF-8 text at byte 0", [b"\xff", '"a"'.encode("utf-16")]),
-            ("not UTF-8 text at byte 3", [b'"ab\xc3"']),
-            ("nested too deeply", [b"[" * 100_000 + b"]" * 100_000]),
-            ("nested too deeply", [b'{"a":' * 100_000 + b"1" + b"}" * 100_000]),
-            ("the exponent of a number is too large", [b"[1e" + b"9" * 19 + b"]"]),
-        ],
+        ("not JSON", [b"", b"  ", b"<html>", b'{"a": 1', b'{"a": 1} x', b"{'a': 1}", b"[01]"]),
+        (
+            "not JSON",
+            [b"9" * 4301, b"[0.5, " + b"9" * 5000 + b"]", b"[0.123456789.0123456789]"],
+        ),
+        ("NaN is not a JSON value", [b"NaN"]),
+        ("Infinity is not a JSON value", [b"[Infinity]"]),
+        ("-Infinity is not a JSON value", [b'{"a": -Infinity}']),
+        ("not UTF-8 text at byte 0", [b"\xff", '"a"'.encode("utf-16")]),
+        ("not UTF-8 text at byte 3", [b'"ab\xc3"']),
+        ("nested too deeply", [b"[" * 100_000 + b"]" * 100_000]),
+        ("nested too deeply", [b'{"a":' * 100_000 + b"1" + b"}" * 100_000]),
+        ("the exponent of a number is too large", [b"[1e" + b"9" * 19 + b"]"]),
     )
     def test_invalid_document_is_refused_with_a_reason(self, why, bodies):
         for body in bodies:
@@ -81,7 +77,7 @@ class TestLoads:
                 loads(body)
             assert why in str(caught.value)
 
-    @each_case("unique", [False, True])
+    @each_case("unique", False, True)
     def test_nesting_has_a_limit(self, unique):
         for opened, closed in (("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")):
             levels = DEEPEST // len(closed)
@@ -123,15 +119,13 @@ def test_both_decoders_return_the_same_for_what_orjson_refuses_or_rounds():
         assert_same_by_json(body)
 
 
-@each_case("offset", range(4))
+@each_case("offset", *range(4))
 @each_case(
     "place",
-    [
-        *["%s", "-%s", '{"a":%s}', "[%s]", "[0,%s]"],
-        *["[0,-%s]", "[0, %s]", "[\n%s]", "[\t%s]", "[\r%s]"],
-    ],
+    *["%s", "-%s", '{"a":%s}', "[%s]", "[0,%s]"],
+    *["[0,-%s]", "[0, %s]", "[\n%s]", "[\t%s]", "[\r%s]"],
 )
-@each_case("number", ["900719925474099.3", "0.12345678901234567890", "9223372036854775808"])
+@each_case("number", "900719925474099.3", "0.12345678901234567890", "9223372036854775808")
 def test_number_that_a_float_would_change_is_found_at_any_place(place, number, offset, monkeypatch):
     body = (" " * offset + place % number).encode()
     monkeypatch.setattr(jsontext, "_orjson_loads", lambda: pytest.fail)
@@ -156,18 +150,16 @@ class Geo:
 
 @each_case(
     ("value", "text"),
-    [
-        *[(None, "null"), (True, "true"), (False, "false"), (0, "0"), (120.0, "120.0")],
-        *[(0.1, "0.1"), (1e22, "1e+22"), (-0.0, "-0.0"), (D("120.50"), "120.50")],
-        *[(MANY_DIGITS, str(MANY_DIGITS)), (D("1E+3"), "1E+3"), (10**4299, "1" + "0" * 4299)],
-        *[(Int64(7), "7"), (Float64(0.5), "0.5"), (Level.HIGH, "3"), (Mood.CALM, '"calm"')],
-        ('é😀\n"\\\u2028\x00', '"é😀\\n\\"\\\\\u2028\\u0000"'),
-        *[({}, "{}"), ([], "[]"), ((1, (2, [3])), "[1,[2,[3]]]")],
-        ({"b": 1, "a": None}, '{"b":1,"a":null}'),
-        ({Mood.CALM: Mood.CALM}, '{"calm":"calm"}'),
-        (MappingProxyType({"a": (1, 2)}), '{"a":[1,2]}'),
-        ([Geo("DE", D("1.50"))], '[{"country":"DE","radius":1.50}]'),
-    ],
+    *[(None, "null"), (True, "true"), (False, "false"), (0, "0"), (120.0, "120.0")],
+    *[(0.1, "0.1"), (1e22, "1e+22"), (-0.0, "-0.0"), (D("120.50"), "120.50")],
+    *[(MANY_DIGITS, str(MANY_DIGITS)), (D("1E+3"), "1E+3"), (10**4299, "1" + "0" * 4299)],
+    *[(Int64(7), "7"), (Float64(0.5), "0.5"), (Level.HIGH, "3"), (Mood.CALM, '"calm"')],
+    ('é😀\n"\\\u2028\x00', '"é😀\\n\\"\\\\\u2028\\u0000"'),
+    *[({}, "{}"), ([], "[]"), ((1, (2, [3])), "[1,[2,[3]]]")],
+    ({"b": 1, "a": None}, '{"b":1,"a":null}'),
+    ({Mood.CALM: Mood.CALM}, '{"calm":"calm"}'),
+    (MappingProxyType({"a": (1, 2)}), '{"a":[1,2]}'),
+    ([Geo("DE", D("1.50"))], '[{"country":"DE","radius":1.50}]'),
 )
 def test_value_is_encoded_compactly(value, text):
     assert dumps(value, "fields") == text
@@ -175,17 +167,15 @@ def test_value_is_encoded_compactly(value, text):
 
 @each_case(
     ("value", "problem"),
-    [
-        *[({1, 2}, ": expected a JSON value, got set"), (Geo, ": expected a JSON value, got type")],
-        ({"a": [1, {"b": object()}]}, ".a[1].b: expected a JSON value, got object"),
-        ([Shade.DARK], "[0]: expected a JSON value, got Shade"),
-        (Geo("DE", {1}), ".radius: expected a JSON value, got set"),
-        (float("nan"), ": expected a finite number, got nan"),
-        (D("NaN"), ": expected a finite number, got NaN"),
-        ({1: 2}, ": expected a string as key, got int"),
-        *[(text, ": contains a lone surrogate") for text in ("\ud800", {"\ud800": 1}, ["\udfff"])],
-        (10**4300, ": expected a number of at most 4300 digits"),
-    ],
+    *[({1, 2}, ": expected a JSON value, got set"), (Geo, ": expected a JSON value, got type")],
+    ({"a": [1, {"b": object()}]}, ".a[1].b: expected a JSON value, got object"),
+    ([Shade.DARK], "[0]: expected a JSON value, got Shade"),
+    (Geo("DE", {1}), ".radius: expected a JSON value, got set"),
+    (float("nan"), ": expected a finite number, got nan"),
+    (D("NaN"), ": expected a finite number, got NaN"),
+    ({1: 2}, ": expected a string as key, got int"),
+    *[(text, ": contains a lone surrogate") for text in ("\ud800", {"\ud800": 1}, ["\udfff"])],
+    (10**4300, ": expected a number of at most 4300 digits"),
 )
 def test_unencodable_value_is_refused_with_its_path(value, problem):
     with pytest.raises(JSONError) as caught:
@@ -225,17 +215,15 @@ class Model:
 
 @each_case(
     ("dumped", "exact", "text"),
-    [
-        (
-            {"daily": "1.50", "days": [{"amount": "1.50", "day": "2026-03-02"}]},
-            {"daily": D("1.50"), "days": [{"amount": D("1.50"), "day": date(2026, 3, 2)}]},
-            '{"daily":1.50,"days":[{"amount":1.50,"day":"2026-03-02"}]}',
-        ),
-        # A serializer of the caller may omit, join or name elements, which are then left alone.
-        ({"a": {"y": "2"}}, {"a": {"x": D(1), "y": D(2)}}, '{"a":{"y":"2"}}'),
-        ({"a": ["2"]}, {"a": [D(1), D(2)]}, '{"a":["2"]}'),
-        ({"a": "12"}, {"a": [D(1), D(2)]}, '{"a":"12"}'),
-    ],
+    (
+        {"daily": "1.50", "days": [{"amount": "1.50", "day": "2026-03-02"}]},
+        {"daily": D("1.50"), "days": [{"amount": D("1.50"), "day": date(2026, 3, 2)}]},
+        '{"daily":1.50,"days":[{"amount":1.50,"day":"2026-03-02"}]}',
+    ),
+    # A serializer of the caller may omit, join or name elements, which are then left alone.
+    ({"a": {"y": "2"}}, {"a": {"x": D(1), "y": D(2)}}, '{"a":{"y":"2"}}'),
+    ({"a": ["2"]}, {"a": [D(1), D(2)]}, '{"a":["2"]}'),
+    ({"a": "12"}, {"a": [D(1), D(2)]}, '{"a":"12"}'),
 )
 def test_decimals_of_a_pydantic_model_keep_their_digits(dumped, exact, text):
     assert dumps(Model(dumped, exact), "x") == text

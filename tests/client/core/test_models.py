@@ -45,19 +45,17 @@ def item_of(cls, **changes):
 
 @each_case(
     ("before", "after", "change", "percent"),
-    [
-        *[(100, 120, 20, 20.0), (100, 100, 0, 0.0), (-100, -50, 50, 50.0), (0, 5, 5, None)],
-        *[(0.1, 0.3, 0.2, 200.0), (1.1, 1.2, 0.1, 100 / 11), (19.99, 20, 0.01, 1 / 19.99)],
-        *[(D("0.10"), D("0.30"), D("0.20"), 200.0), (D("1.1"), 1.2, D("0.1"), 100 / 11)],
-        (10**30, 10**30 + 1, 1, 1e-28),
-        (9007199254740993, 0.5, D("-9007199254740992.5"), -100.0),
-        (-1e308, 1e308, D("2E+308"), 200.0),
-        # No change that is exact in 60 digits.
-        *[(before, 0.5, None, -100) for before in (1e300, D("1e300"), 10**300)],
-        *[(None, 120, None, None), (100, None, None, None), ("100", "120", None, None)],
-        *[(0, False, None, None), ([1], [2], None, None), (float("nan"), 1, None, None)],
-        *[(1, float("inf"), None, None), (D("Infinity"), 1, None, None)],
-    ],
+    *[(100, 120, 20, 20.0), (100, 100, 0, 0.0), (-100, -50, 50, 50.0), (0, 5, 5, None)],
+    *[(0.1, 0.3, 0.2, 200.0), (1.1, 1.2, 0.1, 100 / 11), (19.99, 20, 0.01, 1 / 19.99)],
+    *[(D("0.10"), D("0.30"), D("0.20"), 200.0), (D("1.1"), 1.2, D("0.1"), 100 / 11)],
+    (10**30, 10**30 + 1, 1, 1e-28),
+    (9007199254740993, 0.5, D("-9007199254740992.5"), -100.0),
+    (-1e308, 1e308, D("2E+308"), 200.0),
+    # No change that is exact in 60 digits.
+    *[(before, 0.5, None, -100) for before in (1e300, D("1e300"), 10**300)],
+    *[(None, 120, None, None), (100, None, None, None), ("100", "120", None, None)],
+    *[(0, False, None, None), ([1], [2], None, None), (float("nan"), 1, None, None)],
+    *[(1, float("inf"), None, None), (D("Infinity"), 1, None, None)],
 )
 def test_change_of_numbers_has_no_float_noise_and_else_is_none(before, after, change, percent):
     diff = diff_of(before, after)
@@ -68,11 +66,9 @@ def test_change_of_numbers_has_no_float_noise_and_else_is_none(before, after, ch
 
 @each_case(
     ("before", "after"),
-    [
-        *[(D("1e1000000"), D(5)), (D("1e999999999999"), D("-1e999999999999"))],
-        *[(D("1e-999999999999"), D(1)), (D("1e400"), 1.5), (-1e308, 1e308), (5e-324, 1e308)],
-        (-(10**4300 - 1), 10**4300 - 1),
-    ],
+    *[(D("1e1000000"), D(5)), (D("1e999999999999"), D("-1e999999999999"))],
+    *[(D("1e-999999999999"), D(1)), (D("1e400"), 1.5), (-1e308, 1e308), (5e-324, 1e308)],
+    (-(10**4300 - 1), 10**4300 - 1),
 )
 def test_change_of_huge_numbers_is_quick_and_finite(before, after):
     diff = diff_of(before, after)
@@ -158,17 +154,15 @@ def test_error_of_a_property_of_the_caller_is_raised_as_it_is():
 
 @each_case(
     ("value", "text"),
-    [
-        (draft_of(), "<Draft draft_7c2e, daily_budget: 100 -> 120, staged, waiting for approval>"),
-        (
-            draft_of(extra={"warnings": ["x"], "cost": 1}, response=ResponseInfo(target_id="c_1")),
-            "<Draft draft_7c2e of c_1, daily_budget: 100 -> 120, staged, waiting for approval; "
-            "also sent: warnings, cost>",
-        ),
-        (diff_of([], {"a": 1}), "<Diff daily_budget: [] -> —, daily_budget.a: — -> 1>"),
-        (Objective(id="a", status="ENABLED"), "<Objective a, ENABLED>"),
-        (item_of(Campaign, extra={"x": 1}), "<Campaign a, Spring, ENABLED, 1 extra field>"),
-    ],
+    (draft_of(), "<Draft draft_7c2e, daily_budget: 100 -> 120, staged, waiting for approval>"),
+    (
+        draft_of(extra={"warnings": ["x"], "cost": 1}, response=ResponseInfo(target_id="c_1")),
+        "<Draft draft_7c2e of c_1, daily_budget: 100 -> 120, staged, waiting for approval; "
+        "also sent: warnings, cost>",
+    ),
+    (diff_of([], {"a": 1}), "<Diff daily_budget: [] -> —, daily_budget.a: — -> 1>"),
+    (Objective(id="a", status="ENABLED"), "<Objective a, ENABLED>"),
+    (item_of(Campaign, extra={"x": 1}), "<Campaign a, Spring, ENABLED, 1 extra field>"),
 )
 def test_repr_names_what_a_value_is(value, text):
     assert repr(value) == text
@@ -187,12 +181,10 @@ SCRIPT = "<script>alert('x')</script>&\""
 
 @each_case(
     "value",
-    [
-        draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
-        Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
-        item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
-        Page(data=(item_of(Campaign, id=SCRIPT, name=SCRIPT, extra={SCRIPT: SCRIPT}),)),
-    ],
+    draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
+    Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
+    item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
+    Page(data=(item_of(Campaign, id=SCRIPT, name=SCRIPT, extra={SCRIPT: SCRIPT}),)),
 )
 def test_html_is_escaped_and_fetches_nothing(value):
     html = value._repr_html_()

@@ -30,28 +30,28 @@ def pairs_of(request):
 # URLs.
 
 
-@each_case(("url", "base_url"), [
-        (f"{BASE_URL}{PATH}?page=2", BASE_URL),
-        (f"HTTPS://ADS.EXAMPLE.COM:443{PATH}?page=2", BASE_URL),
-        *[(f"{PATH}?page=2&account_id={ACCOUNT}#top", BASE_URL), ("?page=2", BASE_URL)],
-        (f"http://h:8080/api{PATH}?page=2", "http://h:8080/api"),
-    ])  # fmt: skip
+@each_case(("url", "base_url"),
+    (f"{BASE_URL}{PATH}?page=2", BASE_URL),
+    (f"HTTPS://ADS.EXAMPLE.COM:443{PATH}?page=2", BASE_URL),
+    *[(f"{PATH}?page=2&account_id={ACCOUNT}#top", BASE_URL), ("?page=2", BASE_URL)],
+    (f"http://h:8080/api{PATH}?page=2", "http://h:8080/api"),
+)  # fmt: skip
 def test_query_of_a_url_of_the_same_endpoint_is_sent(url, base_url):
     request = requested(url, base_url=base_url)
     assert request.url.startswith(f"{base_url}{PATH}?")
     assert sorted(pairs_of(request)) == [("account_id", ACCOUNT), ("page", "2")]
 
 
-@each_case("url", [
-        *[f"https://evil.example{PATH}{query}" for query in ("?cursor=2", "")],
-        *[f"http://ads.example.com{port}{PATH}?cursor=2" for port in ("", ":443")],
-        *[f"https://ads.example.com{port}{PATH}?cursor=2" for port in (".evil.example", ":8443")],
-        *[f"https://{user}@ads.example.com{PATH}?cursor=2" for user in ("user:pw", "user", ":")],
-        f"https://ads.example.com@evil.example{PATH}?cursor=2",
-        *[f"{BASE_URL}{path}?cursor=2" for path in ("/v1/gamma-ads/list-gamma-ads", PATH + "/x")],
-        f"{BASE_URL}/api{PATH}?cursor=2",
-        *["javascript://x/?y", "https://[::1?cursor=2", "https://ads.example.com:99999/?cursor=2"],
-    ])  # fmt: skip
+@each_case("url",
+    *[f"https://evil.example{PATH}{query}" for query in ("?cursor=2", "")],
+    *[f"http://ads.example.com{port}{PATH}?cursor=2" for port in ("", ":443")],
+    *[f"https://ads.example.com{port}{PATH}?cursor=2" for port in (".evil.example", ":8443")],
+    *[f"https://{user}@ads.example.com{PATH}?cursor=2" for user in ("user:pw", "user", ":")],
+    f"https://ads.example.com@evil.example{PATH}?cursor=2",
+    *[f"{BASE_URL}{path}?cursor=2" for path in ("/v1/gamma-ads/list-gamma-ads", PATH + "/x")],
+    f"{BASE_URL}/api{PATH}?cursor=2",
+    *["javascript://x/?y", "https://[::1?cursor=2", "https://ads.example.com:99999/?cursor=2"],
+)  # fmt: skip
 def test_url_of_another_endpoint_is_refused(url):
     with pytest.raises(PaginationError, match=r"nothing was sent.*follow_next_urls") as caught:
         requested(url)
@@ -62,13 +62,13 @@ def test_url_of_another_endpoint_is_refused(url):
     core_helpers.assert_one_line(str(error))
 
 
-@each_case(("query", "argument"), [
-        ("account_id=account_other", "account_id"),
-        (f"account_id={ACCOUNT}&account_id=account_other", "account_id"),
-        *((f"account_id{rest}", "account_id") for rest in (f"={ACCOUNT};b", f"[ne]={ACCOUNT}")),
-        ("campaign_id=b", "campaign_id"),
-        *((f"{name}=b", "account_id") for name in ("account_id[]", "x=1;account_id", "Account.Id")),
-    ])  # fmt: skip
+@each_case(("query", "argument"),
+    ("account_id=account_other", "account_id"),
+    (f"account_id={ACCOUNT}&account_id=account_other", "account_id"),
+    *((f"account_id{rest}", "account_id") for rest in (f"={ACCOUNT};b", f"[ne]={ACCOUNT}")),
+    ("campaign_id=b", "campaign_id"),
+    *((f"{name}=b", "account_id") for name in ("account_id[]", "x=1;account_id", "Account.Id")),
+)  # fmt: skip
 def test_url_of_another_account_or_campaign_is_refused(query, argument):
     for campaign in (None, "a"):
         with pytest.raises(PaginationError, match=argument):
@@ -77,7 +77,17 @@ def test_url_of_another_account_or_campaign_is_refused(query, argument):
 
 @each_case(
     "cursor",
-    ["c2", "", "a/b", "a:b", "a=b&c=d", "?", "?a", "a?b=c", "/?b=c", f"//h{PATH}?b=c", "//h/a"],
+    "c2",
+    "",
+    "a/b",
+    "a:b",
+    "a=b&c=d",
+    "?",
+    "?a",
+    "a?b=c",
+    "/?b=c",
+    f"//h{PATH}?b=c",
+    "//h/a",
 )
 def test_cursor_that_is_not_a_url_is_sent_as_it_is(cursor):
     assert pairs_of(requested(cursor))[-1] == ("cursor", cursor)
@@ -109,12 +119,12 @@ def page_sizes(request):
     return [pair for pair in pairs_of(request) if pair[0] != "account_id"], body
 
 
-@each_case(("url", "name", "added"), [
-        *[("?after=x", "limit", True), ("?after=x&limit=5", "limit", False)],
-        ("?page%5Bafter%5D=x&page%5Blimit%5D=5", "limit", True),
-        ("?page%5Bafter%5D=x", "page[size]", True),
-        ("?page%5Bsize%5D=x", "page[size]", False),
-    ])  # fmt: skip
+@each_case(("url", "name", "added"),
+    *[("?after=x", "limit", True), ("?after=x&limit=5", "limit", False)],
+    ("?page%5Bafter%5D=x&page%5Blimit%5D=5", "limit", True),
+    ("?page%5Bafter%5D=x", "page[size]", True),
+    ("?page%5Bsize%5D=x", "page[size]", False),
+)  # fmt: skip
 def test_page_size_of_a_followed_url_wins(url, name, added):
     own = [(name, "20")] if added else []
     request = requested(url, page_size={name: 20})
@@ -124,7 +134,7 @@ def test_page_size_of_a_followed_url_wins(url, name, added):
 
 
 @each_case(
-    "fields", [None, "x", {1: 2}, {"a": {1}}, {"": 1}, {"account_id": "b"}, {"date_range": "X"}]
+    "fields", None, "x", {1: 2}, {"a": {1}}, {"": 1}, {"account_id": "b"}, {"date_range": "X"}
 )
 def test_continuation_without_usable_parameters_is_a_configuration_error(fields):
     with pytest.raises(ConfigurationError, match=r"beta\.list_campaigns: .*nothing was") as caught:
@@ -159,28 +169,26 @@ def added(pages, start=None):
 
 @each_case(
     ("pages", "start", "count", "cursor", "problem"),
-    [
-        ([("A", "a"), ("B", "b"), ("A", "c")], None, 2, "A", "was received before"),
-        ([({"n": n}, str(n)) for n in (1, 2, 1)], None, 2, {"n": 1}, "was received before"),
-        ([("B", "a"), ("A", "b")], "A", 1, "A", "was received before"),
-        ([("A", "abc"), ("B", "abc")], None, 1, "A", "the same 3 items as the page before"),
-        # An empty page between the two.
-        ([("A", "ab"), ("B", ""), ("C", "ab")], None, 2, "B", "the same 2 items"),
-        *[
-            (
-                [(f"c{n}", cycle[n % len(cycle)]) for n in range(110)],
-                None,
-                count,
-                f"c{count - 1}",
-                f"page {MOST_REPEATS + 1} in a row",
-            )
-            for cycle, count in (([""], 100), (["a"], 101), (["ab", "", "c"], 103))
-        ],
-        # Pages that are no fault: the last one, single items, and what cannot be sent anyhow.
-        ([("A", "ab"), (None, "ab")], None, 2, None, ""),
-        ([("A", "a"), ("B", "a"), ("C", ""), ("D", "ba"), ("E", "ab")], None, 5, None, ""),
-        ([("\ud800", "a")] * 2, None, 2, None, ""),
+    ([("A", "a"), ("B", "b"), ("A", "c")], None, 2, "A", "was received before"),
+    ([({"n": n}, str(n)) for n in (1, 2, 1)], None, 2, {"n": 1}, "was received before"),
+    ([("B", "a"), ("A", "b")], "A", 1, "A", "was received before"),
+    ([("A", "abc"), ("B", "abc")], None, 1, "A", "the same 3 items as the page before"),
+    # An empty page between the two.
+    ([("A", "ab"), ("B", ""), ("C", "ab")], None, 2, "B", "the same 2 items"),
+    *[
+        (
+            [(f"c{n}", cycle[n % len(cycle)]) for n in range(110)],
+            None,
+            count,
+            f"c{count - 1}",
+            f"page {MOST_REPEATS + 1} in a row",
+        )
+        for cycle, count in (([""], 100), (["a"], 101), (["ab", "", "c"], 103))
     ],
+    # Pages that are no fault: the last one, single items, and what cannot be sent anyhow.
+    ([("A", "ab"), (None, "ab")], None, 2, None, ""),
+    ([("A", "a"), ("B", "a"), ("C", ""), ("D", "ba"), ("E", "ab")], None, 5, None, ""),
+    ([("\ud800", "a")] * 2, None, 2, None, ""),
 )
 def test_listing_that_never_ends_is_a_pagination_error(pages, start, count, cursor, problem):
     found, error = added(pages, start)

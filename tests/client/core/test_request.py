@@ -40,39 +40,39 @@ def pairs_of(request):
     return parse_qsl(query_of(request), keep_blank_values=True, strict_parsing=True)
 
 
-@each_case(("operation", "arguments", "query"), [
-        (CAMPAIGNS, {"date_range": ""}, "account_id=account_a91f&date_range="),
-        (CAMPAIGNS, {"account_id": "a b&=/é?#+%"}, "account_id=a%20b%26%3D%2F%C3%A9%3F%23%2B%25"),
-        (
-            SEARCH,
-            {"targeting": {"type": "X", "n": [1, None, True]}},
-            "account_id=account_a91f"
-            "&targeting=%7B%22type%22%3A%22X%22%2C%22n%22%3A%5B1%2Cnull%2Ctrue%5D%7D",
-        ),
-    ])  # fmt: skip
+@each_case(("operation", "arguments", "query"),
+    (CAMPAIGNS, {"date_range": ""}, "account_id=account_a91f&date_range="),
+    (CAMPAIGNS, {"account_id": "a b&=/é?#+%"}, "account_id=a%20b%26%3D%2F%C3%A9%3F%23%2B%25"),
+    (
+        SEARCH,
+        {"targeting": {"type": "X", "n": [1, None, True]}},
+        "account_id=account_a91f"
+        "&targeting=%7B%22type%22%3A%22X%22%2C%22n%22%3A%5B1%2Cnull%2Ctrue%5D%7D",
+    ),
+)  # fmt: skip
 def test_query_contains_the_parameters_of_a_read(operation, arguments, query):
     request = built(operation, **arguments)
     assert (request.method, request.body) == ("GET", None)
     assert request.url == f"{BASE_URL}{operation.path}?{query}"
 
 
-@each_case(("targeting", "pairs"), [
-        ({"type": "X", "é&": "ü=", "x": ""}, {"[type]": "X", "[é&]": "ü=", "[x]": ""}),
-        ({"a": {"b": {"c": 1}}, "n": None}, {"[a][b][c]": "1", "[n]": "null"}),
-        ({"a": ["x", "y"]}, {"[a][0]": "x", "[a][1]": "y"}),
-        ({"a": [{"b": 1}], "t": (1,)}, {"[a][0][b]": "1", "[t][0]": "1"}),
-        ({"a": Decimal("1.50"), "b": 2.0}, {"[a]": "1.5", "[b]": "2.0"}),
-        ({"a": {}, "b": []}, {"[a]": "{}", "[b]": "[]"}),
-        ({}, {"": "{}"}),
-    ])  # fmt: skip
+@each_case(("targeting", "pairs"),
+    ({"type": "X", "é&": "ü=", "x": ""}, {"[type]": "X", "[é&]": "ü=", "[x]": ""}),
+    ({"a": {"b": {"c": 1}}, "n": None}, {"[a][b][c]": "1", "[n]": "null"}),
+    ({"a": ["x", "y"]}, {"[a][0]": "x", "[a][1]": "y"}),
+    ({"a": [{"b": 1}], "t": (1,)}, {"[a][0][b]": "1", "[t][0]": "1"}),
+    ({"a": Decimal("1.50"), "b": 2.0}, {"[a]": "1.5", "[b]": "2.0"}),
+    ({"a": {}, "b": []}, {"[a]": "{}", "[b]": "[]"}),
+    ({}, {"": "{}"}),
+)  # fmt: skip
 def test_object_is_encoded_as_deep_object(targeting, pairs):
     request = built(SEARCH, targeting=targeting, conventions=DEEP)
     named = [(f"targeting{name}", value) for name, value in pairs.items()]
     assert pairs_of(request) == [("account_id", ACCOUNT), *named]
 
 
-@each_case("value", [attrs.make_class("G", ["country"])("DE"), MappingProxyType({"country": "DE"})])
-@each_case("conventions", [{}, DEEP])
+@each_case("value", attrs.make_class("G", ["country"])("DE"), MappingProxyType({"country": "DE"}))
+@each_case("conventions", {}, DEEP)
 def test_attrs_instance_and_mapping_are_objects(value, conventions):
     wanted = built(SEARCH, targeting={"geo": {"country": "DE"}}, conventions=conventions)
     assert built(SEARCH, targeting={"geo": value}, conventions=conventions) == wanted
@@ -91,11 +91,11 @@ def test_enum_keys_and_values_are_sent_as_their_values():
 # Bodies.
 
 
-@each_case(("operation", "arguments", "rest"), [
-        (BUDGET, {"campaign_id": "c", "daily_budget": 120}, '"campaign_id":"c","daily_budget":120'),
-        (KEYWORDS, {"keywords": ["schöne schuhe", ""]}, '"keywords":["schöne schuhe",""]'),
-        (DELETE, {}, ""),
-    ])  # fmt: skip
+@each_case(("operation", "arguments", "rest"),
+    (BUDGET, {"campaign_id": "c", "daily_budget": 120}, '"campaign_id":"c","daily_budget":120'),
+    (KEYWORDS, {"keywords": ["schöne schuhe", ""]}, '"keywords":["schöne schuhe",""]'),
+    (DELETE, {}, ""),
+)  # fmt: skip
 def test_body_contains_the_parameters_of_a_write(operation, arguments, rest):
     request = built(operation, **arguments)
     assert (request.method, request.url) == (operation.method, BASE_URL + operation.path)
@@ -108,11 +108,11 @@ def test_body_contains_the_parameters_of_a_write(operation, arguments, rest):
 MANY_DIGITS = "0.1000000000000000055511151231257827"
 
 
-@each_case(("budget", "digits"), [
-        *[(120, "120"), (120.0, "120.0"), (0.1, "0.1"), (-5, "-5"), (0, "0")],
-        *[(Decimal("120.50"), "120.50"), (Decimal("1E+2"), "1E+2"), (10**40, "1" + "0" * 40)],
-        (Decimal(MANY_DIGITS), MANY_DIGITS),
-    ])  # fmt: skip
+@each_case(("budget", "digits"),
+    *[(120, "120"), (120.0, "120.0"), (0.1, "0.1"), (-5, "-5"), (0, "0")],
+    *[(Decimal("120.50"), "120.50"), (Decimal("1E+2"), "1E+2"), (10**40, "1" + "0" * 40)],
+    (Decimal(MANY_DIGITS), MANY_DIGITS),
+)  # fmt: skip
 def test_budget_keeps_the_digits_of_the_caller(budget, digits):
     request = built(BUDGET, campaign_id="c", daily_budget=budget)
     assert request.body.endswith(b'"daily_budget":' + digits.encode() + b"}")
@@ -129,22 +129,22 @@ def test_idempotency_key_in_the_headers_of_the_client_is_the_one_that_is_sent():
 # Refused.
 
 
-@each_case(("operation", "argument", "value", "shown"), [
-        *[(CAMPAIGNS, "account_id", *row) for row in (("", "''"), (None, "None"), (7, "int"))],
-        *[(CAMPAIGNS, "campaign_id", "", "''"), (CAMPAIGNS, "date_range", 30, "int")],
-        *[(BUDGET, "campaign_id", None, "None"), (BUDGET, "daily_budget", True, "bool")],
-        (BUDGET, "daily_budget", "120", "str"),
-        (BUDGET, "daily_budget", float("nan"), "nan"),
-        (BUDGET, "daily_budget", Decimal("-Infinity"), "Infinity"),
-        (BUDGET, "daily_budget", Decimal("sNaN"), "NaN"),
-        *[(KEYWORDS, "keywords", None, "None"), (KEYWORDS, "keywords", "shoes", "str")],
-        *[(KEYWORDS, "keywords", b"shoes", "bytes"), (KEYWORDS, "keywords", {"shoes"}, "set")],
-        (KEYWORDS, "keywords", ["shoes", 7], "int"),
-        *[(VIDEO, "fields", None, "None"), (VIDEO, "fields", '{"a": 1}', "str")],
-        *[(VIDEO, "fields", object(), "object"), (SEARCH, "targeting", "x", "str")],
-        (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
-        *[(SEARCH, "targeting", {"a": {name: 1}}, "bracket") for name in ("x][y", "x[", "]")],
-    ])  # fmt: skip
+@each_case(("operation", "argument", "value", "shown"),
+    *[(CAMPAIGNS, "account_id", *row) for row in (("", "''"), (None, "None"), (7, "int"))],
+    *[(CAMPAIGNS, "campaign_id", "", "''"), (CAMPAIGNS, "date_range", 30, "int")],
+    *[(BUDGET, "campaign_id", None, "None"), (BUDGET, "daily_budget", True, "bool")],
+    (BUDGET, "daily_budget", "120", "str"),
+    (BUDGET, "daily_budget", float("nan"), "nan"),
+    (BUDGET, "daily_budget", Decimal("-Infinity"), "Infinity"),
+    (BUDGET, "daily_budget", Decimal("sNaN"), "NaN"),
+    *[(KEYWORDS, "keywords", None, "None"), (KEYWORDS, "keywords", "shoes", "str")],
+    *[(KEYWORDS, "keywords", b"shoes", "bytes"), (KEYWORDS, "keywords", {"shoes"}, "set")],
+    (KEYWORDS, "keywords", ["shoes", 7], "int"),
+    *[(VIDEO, "fields", None, "None"), (VIDEO, "fields", '{"a": 1}', "str")],
+    *[(VIDEO, "fields", object(), "object"), (SEARCH, "targeting", "x", "str")],
+    (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
+    *[(SEARCH, "targeting", {"a": {name: 1}}, "bracket") for name in ("x][y", "x[", "]")],
+)  # fmt: skip
 def test_invalid_argument_is_refused(operation, argument, value, shown):
     required = {"campaign_id": "c"} if argument == "daily_budget" else {}
     with pytest.raises(InvalidRequest) as caught:
@@ -157,10 +157,10 @@ def test_invalid_argument_is_refused(operation, argument, value, shown):
     assert_one_line(str(error))
 
 
-@each_case(("fields", "path"), [
-        *[({"a": {1, 2}}, "fields.a: "), ({"a": [{"b": b"x"}]}, "fields.a[0].b: ")],
-        *[({"a": float("nan")}, "fields.a: "), ({1: 2}, "fields: "), ({"a": "\ud800"}, "fields: ")],
-    ])  # fmt: skip
+@each_case(("fields", "path"),
+    *[({"a": {1, 2}}, "fields.a: "), ({"a": [{"b": b"x"}]}, "fields.a[0].b: ")],
+    *[({"a": float("nan")}, "fields.a: "), ({1: 2}, "fields: "), ({"a": "\ud800"}, "fields: ")],
+)  # fmt: skip
 def test_value_that_is_not_json_is_named_with_its_path(fields, path):
     with pytest.raises(InvalidRequest) as caught:
         built(VIDEO, fields=fields)
@@ -168,15 +168,15 @@ def test_value_that_is_not_json_is_named_with_its_path(fields, path):
     assert caught.value.argument == "fields"
 
 
-@each_case("cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}])
-@each_case("place", ["query", "body"])
+@each_case("cursor", {1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2})
+@each_case("place", "query", "body")
 def test_invalid_cursor_is_refused(cursor, place):
     with pytest.raises((InvalidRequest, PaginationError)) as caught:
         built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
     assert_one_line(str(caught.value))
 
 
-@each_case("cursor", [Campaign(id="c", name="n", status="s"), Page(data=())])
+@each_case("cursor", Campaign(id="c", name="n", status="s"), Page(data=()))
 def test_item_or_page_as_cursor_is_refused(cursor):
     with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
         built(CAMPAIGNS, cursor=cursor)
@@ -184,7 +184,7 @@ def test_item_or_page_as_cursor_is_refused(cursor):
 
 
 @each_case(
-    ("operation", "name", "value"), [(BUDGET, "daily_budget", 1), (TARGETING, "targeting", {})]
+    ("operation", "name", "value"), (BUDGET, "daily_budget", 1), (TARGETING, "targeting", {})
 )
 def test_value_given_twice_is_refused(operation, name, value):
     twice = {name: value, "fields": {name: value}}

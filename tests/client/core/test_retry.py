@@ -56,27 +56,25 @@ def far_from_greenwich(monkeypatch):
 @pytest.mark.usefixtures("far_from_greenwich")
 @each_case(
     ("text", "seconds"),
-    [
-        *[("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("0.25", 0.25), ("2.5", 2.5), ("00120", 120.0)],
-        *[("9" * 13, 1e12), ("1" + "0" * 5000, 1e12)],
-        *[("1000000007", 7.0), ("1000000007500", 7.5), ("999999993", 0.0), ("900000000", 9e8)],
-        ("Sun, 09 Sep 2001 01:46:45 GMT", 5.0),
-        ("Sunday, 09-Sep-01 01:46:45 GMT", 5.0),
-        ("Sun, 09 Sep 2001 01:46:45 -0000", 5.0),
-        ("Sun, 09 Sep 2001 01:46:00 GMT", 0.0),
-        *[(text, None) for text in ("", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity")],
-        *[(text, None) for text in ("1e3", "0x10", "٣", "five", "1,5", "5s", "1 2 3", "Mon")],
-        *[(text, None) for text in ("Sun, 99 Sep 2001 99:99:99 GMT", "17 June , 2022")],
-        *[(f"Friday, {text} 16:14:55 EST", None) for text in ("-Nov-82", "19-Nov-")],
-        ("Wed, 3 Apr 2002 12.34.56.78+0800", None),
-        (FAR, None),
-    ],
+    *[("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("0.25", 0.25), ("2.5", 2.5), ("00120", 120.0)],
+    *[("9" * 13, 1e12), ("1" + "0" * 5000, 1e12)],
+    *[("1000000007", 7.0), ("1000000007500", 7.5), ("999999993", 0.0), ("900000000", 9e8)],
+    ("Sun, 09 Sep 2001 01:46:45 GMT", 5.0),
+    ("Sunday, 09-Sep-01 01:46:45 GMT", 5.0),
+    ("Sun, 09 Sep 2001 01:46:45 -0000", 5.0),
+    ("Sun, 09 Sep 2001 01:46:00 GMT", 0.0),
+    *[(text, None) for text in ("", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity")],
+    *[(text, None) for text in ("1e3", "0x10", "٣", "five", "1,5", "5s", "1 2 3", "Mon")],
+    *[(text, None) for text in ("Sun, 99 Sep 2001 99:99:99 GMT", "17 June , 2022")],
+    *[(f"Friday, {text} 16:14:55 EST", None) for text in ("-Nov-82", "19-Nov-")],
+    ("Wed, 3 Apr 2002 12.34.56.78+0800", None),
+    (FAR, None),
 )
 def test_retry_after_is_read_as_seconds_or_none(text, seconds):
     assert seconds_of(text) == seconds
 
 
-@each_case("date", ["Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT"])
+@each_case("date", "Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT")
 def test_retry_after_date_counts_from_the_date_of_the_response(date):
     later = date.replace("00:00:00", "00:00:09")
     assert seconds_of(later, date) == 9.0
@@ -91,19 +89,19 @@ LIMITS = Conventions(
 )
 
 
-@each_case(("headers", "seconds"), [
-        ({"retry-after-ms": "2500", "retry-after": "3"}, 2.5),
-        ({"retry-after-ms": "soon", "retry-after": "3"}, 3.0),
-        *[({"retry-after-ms": text}, 30.0) for text in ("1000000030", "1000000030000")],
-        *[({"x-ratelimit-reset": text}, 30.0) for text in ("30", "1000000030", "1000000030000")],
-        ({"ratelimit": "limit=100, remaining=0, reset=30"}, 30.0),
-        ({"ratelimit": '"second";r=0;t=1, "minute";r=0;t=30, "hour";r=7;t=3600'}, 30.0),
-        ({"ratelimit": "Limit=100, Reset=30, Remaining=0, Limit=5, Reset=9, Remaining=4"}, 30.0),
-        ({"ratelimit": '"a";t=30;r=0, b;r=1;t=60, "c;r=0;t=60";r=0;pk=:abc=:;t=9.5'}, 30.0),
-        *[({"ratelimit": text}, None) for text in ('"minute";r=1;t=30', '"a";r=0, "b";t=60')],
-        ({"ratelimit": "r=" + "0" * 300_000, "retry-after-ms": "r=0," * 100_000}, None),
-        ({}, None),
-    ])  # fmt: skip
+@each_case(("headers", "seconds"),
+    ({"retry-after-ms": "2500", "retry-after": "3"}, 2.5),
+    ({"retry-after-ms": "soon", "retry-after": "3"}, 3.0),
+    *[({"retry-after-ms": text}, 30.0) for text in ("1000000030", "1000000030000")],
+    *[({"x-ratelimit-reset": text}, 30.0) for text in ("30", "1000000030", "1000000030000")],
+    ({"ratelimit": "limit=100, remaining=0, reset=30"}, 30.0),
+    ({"ratelimit": '"second";r=0;t=1, "minute";r=0;t=30, "hour";r=7;t=3600'}, 30.0),
+    ({"ratelimit": "Limit=100, Reset=30, Remaining=0, Limit=5, Reset=9, Remaining=4"}, 30.0),
+    ({"ratelimit": '"a";t=30;r=0, b;r=1;t=60, "c;r=0;t=60";r=0;pk=:abc=:;t=9.5'}, 30.0),
+    *[({"ratelimit": text}, None) for text in ('"minute";r=1;t=30', '"a";r=0, "b";t=60')],
+    ({"ratelimit": "r=" + "0" * 300_000, "retry-after-ms": "r=0," * 100_000}, None),
+    ({}, None),
+)  # fmt: skip
 def test_headers_of_a_limit_are_set_by_convention(headers, seconds):
     response = reply(429, headers=headers, received_at=RECEIVED_AT)
     options = options_of(conventions=LIMITS, max_retries=0)
@@ -113,10 +111,13 @@ def test_headers_of_a_limit_are_set_by_convention(headers, seconds):
     assert drive(READ, down, options=options).error.retry_after == expected
 
 
-@each_case(("call", "success"), [(READ, LISTED), (WRITE, STAGED)])
+@each_case(("call", "success"), (READ, LISTED), (WRITE, STAGED))
 @each_case(
     ("status", "body"),
-    [(403, b""), (200, {"code": 17}), (400, {"error": {"code": "17"}}), (503, {"code": "17"})],
+    (403, b""),
+    (200, {"code": 17}),
+    (400, {"error": {"code": "17"}}),
+    (503, {"code": "17"}),
 )
 def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
@@ -160,7 +161,10 @@ def test_backoff_doubles_up_to_backoff_longest():
 
 @each_case(
     ("asked", "random", "most"),
-    [(4.0, 0.0, 0.0), (4.0, 0.999, 0.4), (100.0, 0.999, 1.0), (0.0, 0.999, 0.5)],
+    (4.0, 0.0, 0.0),
+    (4.0, 0.999, 0.4),
+    (100.0, 0.999, 1.0),
+    (0.0, 0.999, 0.5),
 )
 def test_jitter_is_added_to_retry_after(asked, random, most):
     (waited,) = drive(READ, limited(asked), LISTED, options=PATIENT, random=random).sleeps
@@ -171,7 +175,7 @@ def test_jitter_is_added_to_retry_after(asked, random, most):
 # A 429 that says when to come back.
 
 
-@each_case(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+@each_case(("call", "outcome"), (READ, LISTED), (WRITE, STAGED))
 def test_429_with_retry_after_is_waited_for_and_takes_no_retry(call, outcome):
     options = options_of(timeout=120, retry=RetryPolicy(max_retries=2, quota=2))
     limits = [limited(10)] * 5
@@ -197,10 +201,8 @@ FIVE = options_of(retry=RetryPolicy(quota=5))
 
 @each_case(
     ("outcomes", "sends", "used"),
-    [
-        *[([outcome] * 2, 2, 5) for outcome in (REFUSED, DOWN, reply(429))],
-        *[([DOWN, LISTED], 2, 4), ([LISTED], 1, 3), ([reply(400)], 1, 4)],
-    ],
+    *[([outcome] * 2, 2, 5) for outcome in (REFUSED, DOWN, reply(429))],
+    *[([DOWN, LISTED], 2, 4), ([LISTED], 1, 3), ([reply(400)], 1, 4)],
 )
 def test_quota_limits_the_retries_of_all_calls(outcomes, sends, used):
     quota = RetryQuota()
@@ -232,8 +234,8 @@ def after(outcome, options=SHORT_TIMEOUT):
     return gate
 
 
-@each_case(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
-@each_case(("timeout", "random", "slept"), [(30.0, 0.0, 8.0), (9.0, 0.5, 8.4)])
+@each_case(("call", "outcome"), (READ, LISTED), (WRITE, STAGED))
+@each_case(("timeout", "random", "slept"), (30.0, 0.0, 8.0), (9.0, 0.5, 8.4))
 def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome, timeout, random, slept):
     """A call waits if the longest wait, of 8.8 seconds, fits its timeout."""
     gate = Pauses()
@@ -255,12 +257,10 @@ def test_nothing_is_sent_if_the_wait_used_all_the_time():
 
 @each_case(
     ("outcome", "retry"),
-    [
-        *[(outcome, RetryPolicy()) for outcome in (REFUSED, reply(429))],
-        (reply(503, headers={"retry-after": "8"}), RetryPolicy()),
-        # Calls that do not retry a 429 do not wait.
-        *[(limited(8), RetryPolicy(max_retries=0)), (limited(8), RetryPolicy(statuses={503}))],
-    ],
+    *[(outcome, RetryPolicy()) for outcome in (REFUSED, reply(429))],
+    (reply(503, headers={"retry-after": "8"}), RetryPolicy()),
+    # Calls that do not retry a 429 do not wait.
+    *[(limited(8), RetryPolicy(max_retries=0)), (limited(8), RetryPolicy(statuses={503}))],
 )
 def test_outcome_that_is_no_rate_limit_for_a_call_does_not_delay_it(outcome, retry):
     gate = after(outcome, options=ONCE)

@@ -63,7 +63,7 @@ async def test_query_of_a_next_url_is_sent_byte_for_byte(client_kind, library) -
 ENDS = {"missing": {}, "empty": {"next": ""}, "false": {"next": False}, "null": {"next": None}}
 
 
-@each_case("end", ENDS)
+@each_case("end", *ENDS)
 def test_only_the_end_of_the_conventions_ends_a_listing(end) -> None:
     """Whatever else may be an end is an error, after the pages before it."""
     for sent, last in ENDS.items():
@@ -84,7 +84,7 @@ def test_only_the_end_of_the_conventions_ends_a_listing(end) -> None:
 INTERNAL = "http://ads-internal:8080/v1/ads?Account.ID=z&targeting[a]=b&after=x%20y&limit=2"
 
 
-@each_case("next", [INTERNAL, {"first": "http://ads-internal/v1/ads?page=1", "next": INTERNAL}])
+@each_case("next", INTERNAL, {"first": "http://ads-internal/v1/ads?page=1", "next": INTERNAL})
 def test_query_of_a_foreign_url_continues_at_the_own_address(next) -> None:
     service = Service(a_page("a", next), a_page("b"))
     assert names(pages_of(service, continuation=query_of_url)) == "ab"
@@ -108,7 +108,7 @@ async def test_same_items_under_new_continuations_raise_pagination_error(client_
     assert names(found) == "abc"
 
 
-@each_case("pages", [["ab", "", "", "bc", "c", "c", "c", "cd", "dc", "bc", "x"], ["ab", "ab"]])
+@each_case("pages", ["ab", "", "", "bc", "c", "c", "c", "cd", "dc", "bc", "x"], ["ab", "ab"])
 def test_items_that_repeat_on_other_or_on_the_last_page_are_returned(pages) -> None:
     """A listing that changes while it is read may repeat items, even all of a page of one."""
     nexts = [*(f"c{n}" for n in range(len(pages) - 1)), None]

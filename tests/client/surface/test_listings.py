@@ -72,7 +72,7 @@ async def test_iteration_after_errors_returns_every_item_once(client_kind) -> No
     assert iterator.cursor is None
 
 
-@each_case(("next", "prefetch"), [(r'"x\ud83d"', False), (r'{"after": ["\udc80"]}', True)])
+@each_case(("next", "prefetch"), (r'"x\ud83d"', False), (r'{"after": ["\udc80"]}', True))
 @sync_and_async
 async def test_items_before_a_bad_continuation_are_returned(client_kind, next, prefetch) -> None:
     last = {"data": [an_item("c")], "page": {"next": json.loads(next)}}
@@ -129,7 +129,7 @@ async def test_repr_and_equality_of_a_page_send_nothing(client_kind) -> None:
     assert len(service.requests) == 2
 
 
-@each_case("made", [lambda page: pickle.loads(pickle.dumps(page, 0)), copy.copy, copy.deepcopy])
+@each_case("made", lambda page: pickle.loads(pickle.dumps(page, 0)), copy.copy, copy.deepcopy)
 @sync_and_async
 async def test_copied_page_keeps_its_data_and_cannot_fetch(client_kind, made) -> None:
     service = Service(a_page("ab", "c1"))

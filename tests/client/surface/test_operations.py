@@ -33,7 +33,7 @@ def sent(request: httpx.Request) -> tuple[str, str, str]:
     return path, query, request.content.decode()
 
 
-@each_case(("row", "operation"), list(zip(ROWS, OPERATIONS, strict=True)))
+@each_case(("row", "operation"), *list(zip(ROWS, OPERATIONS, strict=True)))
 def test_operations_match_the_interface(row, operation) -> None:
     types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
     assert operation.full_name == row.call
@@ -44,7 +44,7 @@ def test_operations_match_the_interface(row, operation) -> None:
     ]
 
 
-@each_case("row", ROWS)
+@each_case("row", *ROWS)
 @sync_and_async
 async def test_call_sends_its_arguments_and_returns_a_draft_or_a_page(client_kind, row) -> None:
     answer = httpx.Response(
@@ -125,7 +125,7 @@ def expected_parameters(row) -> list[inspect.Parameter]:
 @pytest.mark.parametrize(
     ("client_class", "listing"), [(AdClient, Page), (AsyncAdClient, AsyncListing)]
 )
-@each_case("row", ROWS)
+@each_case("row", *ROWS)
 def test_signature_matches_the_interface(row, client_class, listing) -> None:
     method = method_of(client_class(BASE_URL), row.call)
     signature = inspect.signature(method)

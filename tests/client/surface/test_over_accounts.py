@@ -116,11 +116,9 @@ async def test_read_of_an_async_client_can_be_a_coroutine_function(client_kind) 
 
 @each_case(
     ("argument", "value"),
-    [
-        ("account_ids", "account_b204"),
-        ("account_ids", 5),
-        *(("at_once", value) for value in (0, True, 2.0, None)),
-    ],
+    ("account_ids", "account_b204"),
+    ("account_ids", 5),
+    *(("at_once", value) for value in (0, True, 2.0, None)),
 )
 @sync_and_async
 async def test_wrong_argument_is_refused_at_once(client_kind, argument, value) -> None:
@@ -137,14 +135,12 @@ def exhausted_async(**_):
 
 @each_case(
     ("read", "error", "match"),
-    [
-        (lambda **_: 1 / 0, ZeroDivisionError, "zero"),
-        (lambda **_: sys.exit(3), SystemExit, "3"),
-        (lambda **_: [], TypeError, "must return a page|await"),
-        (lambda **_: next(iter(())), RuntimeError, "StopIteration"),
-        (exhausted_async, (RuntimeError, StopAsyncIteration), "StopAsyncIteration|^$"),
-        (lambda: None, TypeError, "account_id"),
-    ],
+    (lambda **_: 1 / 0, ZeroDivisionError, "zero"),
+    (lambda **_: sys.exit(3), SystemExit, "3"),
+    (lambda **_: [], TypeError, "must return a page|await"),
+    (lambda **_: next(iter(())), RuntimeError, "StopIteration"),
+    (exhausted_async, (RuntimeError, StopAsyncIteration), "StopAsyncIteration|^$"),
+    (lambda: None, TypeError, "account_id"),
 )
 @in_time
 @sync_and_async

@@ -29,7 +29,7 @@ def raises(error: Exception) -> None:
     raise error
 
 
-@each_case("cls", CLASSES)
+@each_case("cls", *CLASSES)
 def test_error_survives_pickle_and_copy(cls, pool) -> None:
     error = cls("it happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c")
     error.add_note("a note")
@@ -43,7 +43,7 @@ def test_error_survives_pickle_and_copy(cls, pool) -> None:
         assert twin.__notes__ == ["a note"]
 
 
-@each_case("made", [pickle.dumps, copy.copy, copy.deepcopy])
+@each_case("made", pickle.dumps, copy.copy, copy.deepcopy)
 @each_client_class
 def test_client_and_what_holds_its_credentials_refuse_pickle_and_copy(client_class, made) -> None:
     client = client_class(BASE_URL, token="sk-canary")

@@ -188,7 +188,7 @@ def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
     assert names(walk) == "bcde"
 
 
-@each_case("prefetch", [False, True])
+@each_case("prefetch", False, True)
 @in_time
 @sync_and_async
 async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind, prefetch) -> None:

@@ -30,12 +30,10 @@ def options_of(command: str) -> tuple[str, str, str | None, dict[str, str]]:
 
 @each_case(
     ("name", "arguments", "conventions"),
-    [
-        ("alpha.update_campaign_budget", {**ODD, "daily_budget": 120}, {}),
-        ("gamma.list_ads", READ, {}),
-        ("gamma.list_ads", READ, {"read_parameters": "body"}),
-        ("delta.remove_auto_search_themes", {"account_id": "é\x9b"}, {}),
-    ],
+    ("alpha.update_campaign_budget", {**ODD, "daily_budget": 120}, {}),
+    ("gamma.list_ads", READ, {}),
+    ("gamma.list_ads", READ, {"read_parameters": "body"}),
+    ("delta.remove_auto_search_themes", {"account_id": "é\x9b"}, {}),
 )
 @clients.sync_and_async
 async def test_preview_is_what_the_call_sends(client_kind, name, arguments, conventions) -> None:
@@ -59,12 +57,10 @@ def never() -> str:
 
 @each_case(
     ("credentials", "end"),
-    [
-        ({"token": SECRET}, ""),
-        ({"token": never}, ""),
-        ({"auth": lambda _: {"x-key": SECRET}}, "\n# and the headers of auth="),
-        ({}, ""),
-    ],
+    ({"token": SECRET}, ""),
+    ({"token": never}, ""),
+    ({"auth": lambda _: {"x-key": SECRET}}, "\n# and the headers of auth="),
+    ({}, ""),
 )
 @each_client_class
 def test_preview_has_no_secret(client_class, credentials, end) -> None:
@@ -81,12 +77,10 @@ URL_OF_PAGE = f"?account_id=account_c3d8&key={SECRET}&limit=5&{SECRET}"
 
 @each_case(
     ("parameters", "cursor", "query", "body"),
-    [
-        ("query", URL_OF_PAGE, "account_id=account_c3d8&key=…&limit=5&…", None),
-        ("query", {"after": SECRET}, "account_id=account_c3d8&limit=5&cursor=…", None),
-        ("body", URL_OF_PAGE, "account_id=…&key=…&limit=…&…", READ),
-        ("body", {"after": SECRET}, "", {**READ, "limit": 5, "cursor": "…"}),
-    ],
+    ("query", URL_OF_PAGE, "account_id=account_c3d8&key=…&limit=5&…", None),
+    ("query", {"after": SECRET}, "account_id=account_c3d8&limit=5&cursor=…", None),
+    ("body", URL_OF_PAGE, "account_id=…&key=…&limit=…&…", READ),
+    ("body", {"after": SECRET}, "", {**READ, "limit": 5, "cursor": "…"}),
 )
 @each_client_class
 def test_preview_shows_no_continuation(client_class, parameters, cursor, query, body) -> None:

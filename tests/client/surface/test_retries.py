@@ -16,7 +16,10 @@ from adclient import CallTimeout, OutcomeUnknown, RetryPolicy, TransportError
 
 @each_case(
     ("call", "fault"),
-    [(read, 503), (read, httpx.ReadError), (write, 429), (write, httpx.ConnectError)],
+    (read, 503),
+    (read, httpx.ReadError),
+    (write, 429),
+    (write, httpx.ConnectError),
 )
 @sync_and_async
 async def test_call_is_retried_after_a_retryable_failure(client_kind, call, fault) -> None:

@@ -82,7 +82,7 @@ IN_A_BODY += [behind_a_long_text, in_escaped_letters_far_behind]
 IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http, in_a_status_line]
 
 
-@each_case("answer", [*IN_A_BODY, *IN_A_HEAD])
+@each_case("answer", *IN_A_BODY, *IN_A_HEAD)
 @sync_and_async
 async def test_token_repeated_by_a_response_is_redacted(client_kind, answer, caplog) -> None:
     def serve(connection: Connection) -> None:
@@ -145,7 +145,7 @@ MARKS = (
 )
 
 
-@each_case("token", [TOKEN, "ab\\c0", "a/b'c\"d", "100%\\u0041", "/s3cr3t+token==", "/\"\\/%'"])
+@each_case("token", TOKEN, "ab\\c0", "a/b'c\"d", "100%\\u0041", "/s3cr3t+token==", "/\"\\/%'")
 def test_escaped_token_is_redacted_and_the_rest_of_a_body_stays(token) -> None:
     php = json.dumps(token)[1:-1].replace("/", r"\/")
     texts = [php, quote(php), quote(token), quote(quote(token, safe=""))]
@@ -193,20 +193,18 @@ WRONG["conventions"] = Conventions(reads={"x.y": {}})
 
 @each_case(
     ("options", "environment"),
-    [
-        ({"base_url": URL, "token": "canary\n"}, {}),
-        ({"base_url": URL, "token": "canary", "auth": giving("canary")}, {}),
-        ({"base_url": URL}, {"ADCLIENT_TOKEN": "canary x"}),
-        ({"base_url": "https://user:canary@ads.example.com"}, {}),
-        *[({"base_url": f"https://user:canary@{bad}"}, {}) for bad in ("[::x]", "a:canary")],
-        ({"base_url": URL, "proxy": "http://user:canary@[::x]"}, {}),
-        ({"base_url": URL, "headers": {"x-key": "canary\n"}}, {}),
-        ({}, {"ADCLIENT_BASE_URL": "https://user:canary@ads.example.com"}),
-        ({"base_url": URL}, {"https_proxy": "ftp://user:canary@proxy"}),
-        ({"base_url": URL}, {"HTTPS_PROXY": "http://user:canary@[::1"}),
-        ({"base_url": URL}, {"ALL_PROXY": "http://user:canary@proxy:port"}),
-        *[({"base_url": URL, **SECRETS, name: value}, {}) for name, value in WRONG.items()],
-    ],
+    ({"base_url": URL, "token": "canary\n"}, {}),
+    ({"base_url": URL, "token": "canary", "auth": giving("canary")}, {}),
+    ({"base_url": URL}, {"ADCLIENT_TOKEN": "canary x"}),
+    ({"base_url": "https://user:canary@ads.example.com"}, {}),
+    *[({"base_url": f"https://user:canary@{bad}"}, {}) for bad in ("[::x]", "a:canary")],
+    ({"base_url": URL, "proxy": "http://user:canary@[::x]"}, {}),
+    ({"base_url": URL, "headers": {"x-key": "canary\n"}}, {}),
+    ({}, {"ADCLIENT_BASE_URL": "https://user:canary@ads.example.com"}),
+    ({"base_url": URL}, {"https_proxy": "ftp://user:canary@proxy"}),
+    ({"base_url": URL}, {"HTTPS_PROXY": "http://user:canary@[::1"}),
+    ({"base_url": URL}, {"ALL_PROXY": "http://user:canary@proxy:port"}),
+    *[({"base_url": URL, **SECRETS, name: value}, {}) for name, value in WRONG.items()],
 )
 @pytest.mark.parametrize("client_kind", clients.CLIENT_KINDS[:2], ids=str)
 def test_error_about_an_argument_holds_no_credentials(client_kind, options, environment) -> None:
@@ -222,7 +220,7 @@ def test_error_about_an_argument_holds_no_credentials(client_kind, options, envi
     )
 
 
-@each_case("name", ["timeout", "max_retries", "retry", "headers", "hooks", "actor"])
+@each_case("name", "timeout", "max_retries", "retry", "headers", "hooks", "actor")
 @pytest.mark.parametrize("client_kind", clients.CLIENT_KINDS[:2], ids=str)
 def test_error_about_an_option_holds_no_credentials(client_kind, name) -> None:
     with pytest.raises(ConfigurationError) as caught:
@@ -259,7 +257,7 @@ BAD = [{"token": giving(token)} for token in ("", "canary\n", None, 7)]
 BAD += [{"auth": giving(h)} for h in (None, "canary", {"host": "canary"}, {"x-key": "canary\t"})]
 
 
-@each_case("options", BAD)
+@each_case("options", *BAD)
 @sync_and_async
 async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options) -> None:
     async with client_kind.open(transport=Service().transport, **options) as client:
@@ -315,7 +313,7 @@ async def observed(client_kind, outcome, credentials) -> list:
     return events
 
 
-@each_case(("outcome", "credentials"), product(OUTCOMES, CREDENTIALS))
+@each_case(("outcome", "credentials"), *product(OUTCOMES, CREDENTIALS))
 def test_events_and_logs_contain_no_secrets(caplog, outcome, credentials) -> None:
     caplog.clear()
     caplog.set_level(logging.DEBUG, "adclient")

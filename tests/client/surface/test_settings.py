@@ -39,7 +39,7 @@ BAD = {
 
 
 @clients.each_client_class
-@each_case(("argument", "value"), [(name, value) for name, bad in BAD.items() for value in bad])
+@each_case(("argument", "value"), *((name, value) for name, bad in BAD.items() for value in bad))
 def test_invalid_option_is_refused(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(**{"base_url": BASE_URL, argument: value})
@@ -51,15 +51,13 @@ TRANSPORT = httpx.MockTransport(print)
 
 @each_case(
     "options",
-    [
-        {"token": SECRET, "auth": lambda request: {}},
-        {"transport": TRANSPORT, "proxy": "http://proxy.example.com"},
-        {"transport": TRANSPORT, "verify": False},
-        {"transport": TRANSPORT, "http_client": SYNC.http_client(transport=TRANSPORT)},
-        {"proxy": "socks5://proxy.example.com"},
-        {"headers": {"Idempotency-Key": SECRET}},  # one key for every write
-        {"headers": {"X-Key": SECRET}, "conventions": Conventions(idempotency_header="x-key")},
-    ],
+    {"token": SECRET, "auth": lambda request: {}},
+    {"transport": TRANSPORT, "proxy": "http://proxy.example.com"},
+    {"transport": TRANSPORT, "verify": False},
+    {"transport": TRANSPORT, "http_client": SYNC.http_client(transport=TRANSPORT)},
+    {"proxy": "socks5://proxy.example.com"},
+    {"headers": {"Idempotency-Key": SECRET}},  # one key for every write
+    {"headers": {"X-Key": SECRET}, "conventions": Conventions(idempotency_header="x-key")},
 )
 @clients.each_client_class
 def test_conflicting_or_unavailable_options_are_refused(client_class, options, monkeypatch) -> None:
@@ -129,12 +127,10 @@ POLICY, LEDGER = Policy(accounts=["a"]), SQLiteLedger("/tmp/d.db")
 
 @each_case(
     ("settings", "credentials", "more"),
-    [
-        ({"token": SECRET, "timeout": 2.5, "max_retries": 1}, "token", ""),
-        ({"policy": POLICY}, "none", ", policy <Policy accounts [a]>"),
-        ({"auth": print, "ledger": LEDGER}, "auth", ", ledger <SQLiteLedger /tmp/d.db>"),
-        ({"ledger": TheirLedger(SECRET)}, "none", ", ledger TheirLedger"),
-    ],
+    ({"token": SECRET, "timeout": 2.5, "max_retries": 1}, "token", ""),
+    ({"policy": POLICY}, "none", ", policy <Policy accounts [a]>"),
+    ({"auth": print, "ledger": LEDGER}, "auth", ", ledger <SQLiteLedger /tmp/d.db>"),
+    ({"ledger": TheirLedger(SECRET)}, "none", ", ledger TheirLedger"),
 )
 @sync_and_async
 async def test_display_has_the_settings_but_not_the_credentials(

@@ -319,7 +319,7 @@ async def test_revoked_token_is_replaced_once_for_all(client_kind, call) -> None
         assert service.staged == {f"campaign_{number}": 1 for number in range(MANY)}
 
 
-@each_case("status", [200, 403])
+@each_case("status", 200, 403)
 @sync_and_async
 async def test_later_response_does_not_show_a_refused_token(client_kind, status) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
@@ -352,15 +352,13 @@ async def test_token_that_arrives_expired_is_good_for_all_who_waited(client_kind
 
 @each_case(
     ("tokens", "statuses", "error"),
-    [
-        ([REVOKED.value, None], [401, 200], None),
-        ([REVOKED.value, REVOKED.value], [401], Unauthenticated),  # not sent again
-        ([REVOKED, REVOKED], [401], Unauthenticated),
-        ([REVOKED, OTHER], [401, 401], Unauthenticated),
-        ([REVOKED.value, "another"], [401, 401], Unauthenticated),  # a second 401 is the error
-        ([REVOKED, OSError("no network")], [401], OSError),
-        ("revoked", [401], Unauthenticated),
-    ],
+    ([REVOKED.value, None], [401, 200], None),
+    ([REVOKED.value, REVOKED.value], [401], Unauthenticated),  # not sent again
+    ([REVOKED, REVOKED], [401], Unauthenticated),
+    ([REVOKED, OTHER], [401, 401], Unauthenticated),
+    ([REVOKED.value, "another"], [401, 401], Unauthenticated),  # a second 401 is the error
+    ([REVOKED, OSError("no network")], [401], OSError),
+    ("revoked", [401], Unauthenticated),
 )
 @sync_and_async
 async def test_request_is_sent_again_with_a_new_token(client_kind, tokens, statuses, error) -> None:

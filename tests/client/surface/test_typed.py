@@ -64,7 +64,7 @@ class Mutable:
     labels: list[str]
 
 
-@each_case("cls", [Plain, Mutable, attrs.make_class("ByIdentity", ["labels"], eq=False)])
+@each_case("cls", Plain, Mutable, attrs.make_class("ByIdentity", ["labels"], eq=False))
 def test_typed_items_are_the_same_at_each_look_and_share_no_value(cls) -> None:
     page = page_of(a_page("a", labels=["spring"]))
     data, found = (typed := page.typed(cls)).data, typed.collect()
@@ -116,7 +116,7 @@ WITH_CODE = [
 ]
 
 
-@each_case("cls", WITH_CODE)
+@each_case("cls", *WITH_CODE)
 def test_code_of_a_class_runs_when_its_page_arrives(cls) -> None:
     ran.clear()
     data = page_of(a_page("a", labels=["spring"])).typed(cls).data
@@ -151,12 +151,10 @@ class OfAnUndecoratedBase(Undecorated):
 
 @each_case(
     ("cls", "problem"),
-    [
-        *((cls, "attrs class or a dataclass") for cls in (dict, int, "Campaign", None, [])),
-        (Undecorated, "Undecorated has no decorator"),
-        (OfADecoratedBase, "OfADecoratedBase has no decorator"),
-        (OfAnUndecoratedBase, "Undecorated has no decorator"),
-    ],
+    *((cls, "attrs class or a dataclass") for cls in (dict, int, "Campaign", None, [])),
+    (Undecorated, "Undecorated has no decorator"),
+    (OfADecoratedBase, "OfADecoratedBase has no decorator"),
+    (OfAnUndecoratedBase, "Undecorated has no decorator"),
 )
 def test_typed_refuses_other_than_decorated_attrs_classes(cls, problem) -> None:
     page = page_of(a_page("a", objective="SALES", spend=12.5))
@@ -164,7 +162,7 @@ def test_typed_refuses_other_than_decorated_attrs_classes(cls, problem) -> None:
         page.typed(cls)
 
 
-@each_case("error", [KeyError("name"), ValueError("no"), TypeError("no")])
+@each_case("error", KeyError("name"), ValueError("no"), TypeError("no"))
 @pytest.mark.parametrize("place", ["validator", "converter"])
 def test_error_of_the_callers_class_is_raised_as_it_is_or_is_the_cause(error, place) -> None:
     def refuse(*_):

@@ -68,7 +68,7 @@ async def fails(client_kind, server: RawServer, **options) -> OutcomeUnknown:
     return caught.value
 
 
-@each_case("failure", [*AFTERWARDS, *UNREADABLE])
+@each_case("failure", *AFTERWARDS, *UNREADABLE)
 @sync_and_async
 async def test_write_without_a_key_is_sent_once(client_kind, failure) -> None:
     with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[failure]).serve) as server:
@@ -87,7 +87,7 @@ async def test_each_write_is_sent_once_after_a_reset(client_kind) -> None:
     assert len(server.requests) == len(WRITES)
 
 
-@each_case("failure", AFTERWARDS)
+@each_case("failure", *AFTERWARDS)
 @sync_and_async
 async def test_write_with_a_key_is_retried_identically(client_kind, failure) -> None:
     with RawServer(Staging(AFTERWARDS[failure]).serve) as server:

@@ -27,12 +27,10 @@ BUDGET = ["account_id", "campaign_id", "daily_budget"]
 
 @each_case(
     ("name", "positional", "named", "right"),
-    [
-        ("alpha.update_campaign_budget", ["account_1", "campaign_1", 120], {}, BUDGET),
-        ("beta.pause_campaign", [], {"account": "a"}, ["account_id", "campaign_id"]),
-        ("beta.list_campaigns", ["a"], {"daterange": 7}, ["account_id", "date_range"]),
-        ("beta.list_campaigns", [], {}, ["account_id"]),
-    ],
+    ("alpha.update_campaign_budget", ["account_1", "campaign_1", 120], {}, BUDGET),
+    ("beta.pause_campaign", [], {"account": "a"}, ["account_id", "campaign_id"]),
+    ("beta.list_campaigns", ["a"], {"daterange": 7}, ["account_id", "date_range"]),
+    ("beta.list_campaigns", [], {}, ["account_id"]),
 )
 @each_client_class
 def test_wrong_call_is_told_the_right_one(client_class, name, positional, named, right) -> None:
@@ -58,18 +56,16 @@ ANY = {"code", "message", "taken", "location", "read"}
 
 @each_case(
     ("function", "given"),
-    [
-        *[(cls, {"base_url": BASE_URL}) for cls in (AdClient, AsyncAdClient)],
-        *[(each, {}) for each in (CLIENT.with_options, Policy, RetryPolicy, Profile)],
-        *[(each, {}) for each in (adclient.Conventions, FakeAdService, LEDGER.entries)],
-        (SharedGate, {"ledger": LEDGER}),
-        *[(CLIENT.alpha.update_campaign_budget, WRITE), (CLIENT.over_accounts, READ)],
-        (CLIENT.delta.update_keyword, {"account_id": "a", "keywords": ["k"]}),
-        (CLIENT.gamma.search_targeting, {"account_id": "a"}),
-        *[(each, {}) for each in (PAGE.collect, PAGE.pages, PAGE.items)],
-        *[(Fault.status, {"status": 500}), (Fault.redirect, {"location": "/"})],
-        (FAKE.faults.at_random, {"fault": Fault.dropped(), "share": 1}),
-    ],
+    *[(cls, {"base_url": BASE_URL}) for cls in (AdClient, AsyncAdClient)],
+    *[(each, {}) for each in (CLIENT.with_options, Policy, RetryPolicy, Profile)],
+    *[(each, {}) for each in (adclient.Conventions, FakeAdService, LEDGER.entries)],
+    (SharedGate, {"ledger": LEDGER}),
+    *[(CLIENT.alpha.update_campaign_budget, WRITE), (CLIENT.over_accounts, READ)],
+    (CLIENT.delta.update_keyword, {"account_id": "a", "keywords": ["k"]}),
+    (CLIENT.gamma.search_targeting, {"account_id": "a"}),
+    *[(each, {}) for each in (PAGE.collect, PAGE.pages, PAGE.items)],
+    *[(Fault.status, {"status": 500}), (Fault.redirect, {"location": "/"})],
+    (FAKE.faults.at_random, {"fault": Fault.dropped(), "share": 1}),
 )
 def test_argument_is_not_compared_before_its_type_is_known(function, given) -> None:
     for name in signature(function).parameters.keys() - ANY:

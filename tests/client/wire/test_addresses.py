@@ -90,7 +90,7 @@ async def test_hanging_address_costs_one_delay_and_only_once(client_kind, host) 
 
 
 # The second one is a broadcast address, to which connecting fails at once.
-@each_case("dead", ["127.0.0.2", "255.255.255.255"])
+@each_case("dead", "127.0.0.2", "255.255.255.255")
 @sync_and_async
 async def test_refusing_addresses_are_skipped(client_kind, host, dead) -> None:
     host(dead, "127.0.0.3", "127.0.0.1")

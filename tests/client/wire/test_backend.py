@@ -131,7 +131,7 @@ def times():
         return {case: pool.submit(time_of, *case) for case in CASES}
 
 
-@each_case("case", CASES)
+@each_case("case", *CASES)
 def test_exchange_with_any_fault_ends_at_the_deadline(case, times) -> None:
     assert DEADLINE * 0.9 <= times[case].result() <= DEADLINE + SLACK
 
@@ -179,7 +179,7 @@ NO_TLS = [
 ]
 
 
-@each_case(("serve", "context", "name", "reason"), NO_TLS)
+@each_case(("serve", "context", "name", "reason"), *NO_TLS)
 @sync_asyncio_trio
 async def test_failed_handshake_is_connect_error(client_kind, serve, context, name, reason) -> None:
     with RawServer(serve) as server:
@@ -211,7 +211,7 @@ async def test_expired_deadline_opens_no_connection(client_kind) -> None:
     assert server.connections == 0
 
 
-@each_case("name", ["x" * 64 + ".test", "a..b"])
+@each_case("name", "x" * 64 + ".test", "a..b")
 @sync_asyncio_trio
 async def test_host_name_that_cannot_be_encoded_raises_connect_error(client_kind, name) -> None:
     backend = backend_of(client_kind)

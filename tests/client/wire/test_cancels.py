@@ -43,7 +43,7 @@ async def test_random_cancellations_lose_no_connection(client_kind, pytestconfig
     gc.collect()
 
 
-@each_case("open_client", [own, partial(injected, "httpx")])
+@each_case("open_client", own, partial(injected, "httpx"))
 @asyncio_and_trio
 async def test_cancelled_read_frees_its_connection(client_kind, open_client) -> None:
     """Otherwise an injected pool would hold the connection, and we the slot, until it timed out."""
@@ -69,7 +69,7 @@ async def test_call_that_timed_out_in_the_queue_of_a_pool_is_not_sent(client_kin
     assert len(server.requests) == 3
 
 
-@each_case("ending", ["timeout", "cancel"])
+@each_case("ending", "timeout", "cancel")
 @asyncio_and_trio
 async def test_write_that_waited_for_a_pool_is_not_sent_after_its_call(client_kind, ending) -> None:
     is_free, sent = anyio.Event(), []

@@ -47,7 +47,7 @@ async def ends_in_time(call, client) -> AdClientError:
     return caught.value
 
 
-@each_case("timeout", [SLACK, 3e6, 1e300])
+@each_case("timeout", SLACK, 3e6, 1e300)
 @sync_and_async
 async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
     client_kind, timeout, monkeypatch
@@ -59,7 +59,7 @@ async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
                 await wait(call(client))
 
 
-@each_case("fault", [drip_head, drip_chunks, Connection.stay_silent])
+@each_case("fault", drip_head, drip_chunks, Connection.stay_silent)
 @sync_and_async
 async def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault) -> None:
     def serve(connection: Connection) -> None:

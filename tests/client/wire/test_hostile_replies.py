@@ -39,7 +39,7 @@ BOMB = gzip.compress(bytes(20 * MIB), 1)
 
 
 @pytest.mark.no_cover
-@each_case(("status", "kind"), [(200, UnexpectedResponse), (500, ServerError)])
+@each_case(("status", "kind"), (200, UnexpectedResponse), (500, ServerError))
 @sync_and_async
 async def test_compression_bomb_is_refused_with_bounded_memory(client_kind, status, kind) -> None:
     with bounded_memory():
@@ -51,14 +51,12 @@ async def test_compression_bomb_is_refused_with_bounded_memory(client_kind, stat
 @pytest.mark.no_cover
 @each_case(
     ("status", "framing", "before", "after"),
-    [
-        (200, "Transfer-Encoding: chunked", b"100000\r\n", b"\r\n"),
-        # A length that does not count.
-        (200, "Content-Length: 9\r\nTransfer-Encoding: Chunked", b"100000\r\n", b"\r\n"),
-        (200, f"Content-Length: {1000 * MIB}", b"", b""),
-        (200, "Connection: close", b"", b""),
-        (404, f"Content-Length: {1000 * MIB}", b"<title>Bad luck</title>", b""),
-    ],
+    (200, "Transfer-Encoding: chunked", b"100000\r\n", b"\r\n"),
+    # A length that does not count.
+    (200, "Content-Length: 9\r\nTransfer-Encoding: Chunked", b"100000\r\n", b"\r\n"),
+    (200, f"Content-Length: {1000 * MIB}", b"", b""),
+    (200, "Connection: close", b"", b""),
+    (404, f"Content-Length: {1000 * MIB}", b"<title>Bad luck</title>", b""),
 )
 @sync_and_async
 async def test_endless_body_is_cut_off(client_kind, status, framing, before, after) -> None:
@@ -110,15 +108,13 @@ TWICE = json.dumps(DRAFT).replace('"after":', '"after": 1, "after":').encode()
 
 @each_case(
     ("data", "said"),
-    [
-        (reply(200, listing(b"[" * 100_000 + b"]" * 100_000)), "nested too deeply"),
-        (reply(200, listing(b'"\xff"')), "not UTF-8 text at byte 27"),
-        (reply(200, listing(b'"x"')[:-9]), "not JSON"),
-        (reply(200, b"<html><title>Sign in</title>"), "Sign in"),
-        (reply(200, b"x", "Content-Encoding: br"), "was not requested"),
-        (reply(200, TWICE), "an object has the same name twice"),
-        (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
-    ],
+    (reply(200, listing(b"[" * 100_000 + b"]" * 100_000)), "nested too deeply"),
+    (reply(200, listing(b'"\xff"')), "not UTF-8 text at byte 27"),
+    (reply(200, listing(b'"x"')[:-9]), "not JSON"),
+    (reply(200, b"<html><title>Sign in</title>"), "Sign in"),
+    (reply(200, b"x", "Content-Encoding: br"), "was not requested"),
+    (reply(200, TWICE), "an object has the same name twice"),
+    (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
 )
 @sync_and_async
 async def test_invalid_body_is_unexpected_response(client_kind, data, said) -> None:
@@ -152,11 +148,9 @@ CUT = gzip.compress(b'{"message": "cut short"}')[:-9]
 
 @each_case(
     ("body", "line", "said"),
-    [
-        (b"\xff\xfe", "", "\ufffd"),
-        (CUT, "Content-Encoding: gzip", "cut short"),
-        (gzip.compress(bytes(4 * MIB), 1), "Content-Encoding: gzip", ""),
-    ],
+    (b"\xff\xfe", "", "\ufffd"),
+    (CUT, "Content-Encoding: gzip", "cut short"),
+    (gzip.compress(bytes(4 * MIB), 1), "Content-Encoding: gzip", ""),
 )
 @sync_and_async
 async def test_bad_error_body_keeps_status_and_request_id(client_kind, body, line, said) -> None:
@@ -168,7 +162,7 @@ async def test_bad_error_body_keeps_status_and_request_id(client_kind, body, lin
     assert len(error.body.encode()) <= 3 * 2048
 
 
-@each_case("status", [300, 301, 307])
+@each_case("status", 300, 301, 307)
 @sync_and_async
 async def test_redirect_is_not_followed(client_kind, status) -> None:
     with RawServer(serve_well) as elsewhere:

@@ -75,7 +75,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"".join(
 )
 
 
-@each_case("data", [CHUNKED, reply(200, gzip.compress(LISTING_BYTES), "Content-Encoding: gzip")])
+@each_case("data", CHUNKED, reply(200, gzip.compress(LISTING_BYTES), "Content-Encoding: gzip"))
 @sync_and_async
 async def test_chunked_or_compressed_body_is_decoded(client_kind, data) -> None:
     async with serving(client_kind, responding(data)) as (server, client):

@@ -112,7 +112,7 @@ class WindowsPipe(io.FileIO):
             raise OSError(errno.EINVAL, "Invalid argument") from None
 
 
-@each_case("arguments", [ADS, ["--help"], ["list", "--help"]])
+@each_case("arguments", ADS, ["--help"], ["list", "--help"])
 def test_output_that_nobody_reads_is_141(arguments, capsys) -> None:
     reader, writer = os.pipe()
     os.close(reader)

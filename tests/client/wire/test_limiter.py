@@ -145,7 +145,7 @@ def test_interrupted_call_releases_its_slot() -> None:
     assert free_slots(client._engine.limiter) == 1
 
 
-@each_case("name", ["on_request", "on_response", "on_retry", "on_draft"])
+@each_case("name", "on_request", "on_response", "on_retry", "on_draft")
 def test_hook_that_calls_its_client_has_the_slot_of_its_call(name) -> None:
     found = []
 

@@ -85,7 +85,7 @@ def serve_as_proxy(connection: Connection) -> None:
         connection.send(answer_to(request))
 
 
-@each_case("scheme", ["http", "https"])
+@each_case("scheme", "http", "https")
 @pytest.mark.own
 @sync_and_async
 async def test_certificate_of_a_proxy_is_verified_as_set(client_kind, scheme) -> None:
@@ -122,7 +122,8 @@ def serve_known_clients(connection: Connection) -> None:
 
 @each_case(
     ("certificate", "alert"),
-    [(None, "CERTIFICATE_REQUIRED"), (STRANGER.issue_cert("client.test"), "UNKNOWN_CA")],
+    (None, "CERTIFICATE_REQUIRED"),
+    (STRANGER.issue_cert("client.test"), "UNKNOWN_CA"),
 )
 @pytest.mark.own
 @sync_and_async
@@ -166,33 +167,31 @@ async def test_socks_proxy_replaces_that_of_the_environment(client_kind, monkeyp
 @pytest.mark.own
 @each_case(
     ("url", "environment", "is_used"),
-    [
-        ("http://ads.example.com", {"ftp_proxy": PROXY, "https_proxy": PROXY}, False),
-        *(
-            ("https://ads.example.com", {variable: PROXY}, True)
-            for variable in ("HTTPS_PROXY", "all_proxy")
-        ),
-        *(
-            (url, dict.fromkeys([*BOTH, "all_proxy"], PROXY), False)
-            for url in ("http://127.0.0.2:80", "https://localhost", "http://[::1]:8000")
-        ),
-        ("http://ads.example.com", {"http_proxy": PROXY.removeprefix("http://")}, True),
-        *(
-            (
-                url,
-                {"http_proxy": PROXY, "https_proxy": PROXY, "no_proxy": f"a.test,{excepted}"},
-                is_used,
-            )
-            for url, excepted, is_used in [
-                ("http://ads.example.com:8080", "a.test", True),
-                ("http://ads.example.com:8080", "ads.example.com:8080", False),
-                ("https://ads.example.com", "ads.example.com:443", False),
-                ("http://[2001:db8::1]:8080", "[2001:db8::1]:8080", False),
-                ("http://[2001:db8::1]", "2001:db8::1", False),
-                ("http://ads.example.com", "example.com", False),
-            ]
-        ),
-    ],
+    ("http://ads.example.com", {"ftp_proxy": PROXY, "https_proxy": PROXY}, False),
+    *(
+        ("https://ads.example.com", {variable: PROXY}, True)
+        for variable in ("HTTPS_PROXY", "all_proxy")
+    ),
+    *(
+        (url, dict.fromkeys([*BOTH, "all_proxy"], PROXY), False)
+        for url in ("http://127.0.0.2:80", "https://localhost", "http://[::1]:8000")
+    ),
+    ("http://ads.example.com", {"http_proxy": PROXY.removeprefix("http://")}, True),
+    *(
+        (
+            url,
+            {"http_proxy": PROXY, "https_proxy": PROXY, "no_proxy": f"a.test,{excepted}"},
+            is_used,
+        )
+        for url, excepted, is_used in [
+            ("http://ads.example.com:8080", "a.test", True),
+            ("http://ads.example.com:8080", "ads.example.com:8080", False),
+            ("https://ads.example.com", "ads.example.com:443", False),
+            ("http://[2001:db8::1]:8080", "[2001:db8::1]:8080", False),
+            ("http://[2001:db8::1]", "2001:db8::1", False),
+            ("http://ads.example.com", "example.com", False),
+        ]
+    ),
 )
 def test_proxy_of_the_environment_is_that_of_the_scheme_unless_excepted(
     url, environment, is_used, monkeypatch

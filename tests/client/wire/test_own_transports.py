@@ -28,7 +28,7 @@ class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         raise AssertionError
 
 
-@each_case("status", [201, 301, 307])
+@each_case("status", 201, 301, 307)
 @sync_and_async
 async def test_http_client_is_used_without_its_settings_and_not_closed(client_kind, status) -> None:
     redirect = httpx.Response(status, headers={"location": "https://evil.example.com/"})
@@ -79,9 +79,9 @@ class ForeignError(Exception):
     __module__ = "another_engine.exceptions"
 
 
-@each_case("broken", [ForeignError, ConnectionResetError])
-@each_case("is_named", [True, False])
-@each_case("reported", [httpx.ConnectError, httpx.ConnectTimeout])
+@each_case("broken", ForeignError, ConnectionResetError)
+@each_case("is_named", True, False)
+@each_case("reported", httpx.ConnectError, httpx.ConnectTimeout)
 @sync_and_async
 async def test_write_is_not_retried_after_a_connect_error_for_a_broken_connection(
     client_kind, broken, is_named, reported
@@ -112,12 +112,10 @@ class UntrustedClient(httpx.AsyncClient):
 
 @each_case(
     ("argument", "given"),
-    [
-        ("transport", Untrusted()),
-        ("http_client", UntrustedClient()),
-        ("http_client", httpx.AsyncClient(transport=Untrusted())),
-        ("http_client", httpx.AsyncClient(mounts={"https://": Untrusted()})),
-    ],
+    ("transport", Untrusted()),
+    ("http_client", UntrustedClient()),
+    ("http_client", httpx.AsyncClient(transport=Untrusted())),
+    ("http_client", httpx.AsyncClient(mounts={"https://": Untrusted()})),
 )
 def test_httpx_aiohttp_is_refused(argument, given) -> None:
     with pytest.raises(ConfigurationError, match=f"leave out {argument}=") as caught:
@@ -126,7 +124,7 @@ def test_httpx_aiohttp_is_refused(argument, given) -> None:
 
 
 @pytest.mark.no_cover
-@each_case("coding", ["identity", "gzip"])
+@each_case("coding", "identity", "gzip")
 @sync_and_async
 async def test_huge_body_in_one_chunk_is_refused_with_bounded_memory(client_kind, coding) -> None:
     whole = bytes(20 * MIB)

@@ -85,7 +85,7 @@ def answer(request) -> httpx.Response:
 # What is detected.
 
 
-@each_case("number", range(6))
+@each_case("number", *range(6))
 @sync_and_async
 async def test_patched_function_is_called_once_while_it_is_patched(client_kind, number) -> None:
     spy = Spy()
@@ -103,7 +103,7 @@ async def test_patched_function_is_called_once_while_it_is_patched(client_kind, 
     assert (len(server.requests), server.connections) == (5, 2)
 
 
-@each_case("is_subclass", [True, False])
+@each_case("is_subclass", True, False)
 @sync_and_async
 async def test_replaced_class_of_clients_is_used(client_kind, is_subclass, monkeypatch) -> None:
     cls, _ = place_of(client_kind, CLIENT)
@@ -119,7 +119,7 @@ async def test_replaced_class_of_clients_is_used(client_kind, is_subclass, monke
         assert spy.seen == 1
 
 
-@each_case("module", [None, types.ModuleType("httpx")])  # absent, or half-way imported
+@each_case("module", None, types.ModuleType("httpx"))  # absent, or half-way imported
 def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.delitem(sys.modules, "httpx")
@@ -136,18 +136,16 @@ def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypat
 
 @each_case(
     ("error", "expected"),
-    [
-        (httpx.ConnectError("x"), ConnectionFailed),
-        (httpx.ConnectTimeout("x"), CallTimeout),
-        (httpx.PoolTimeout("x"), CallTimeout),
-        (httpx.ProxyError("x"), ConnectionFailed),
-        (httpx.LocalProtocolError("x"), TransportError),
-        (httpx.WriteError("x"), ConnectionFailed),  # before it read the body
-        (httpx.ReadError("x"), OutcomeUnknown),
-        (httpx.ReadTimeout("x"), OutcomeUnknown),
-        (httpx.RemoteProtocolError("x"), OutcomeUnknown),
-        (AssertionError("not mocked"), AssertionError),
-    ],
+    (httpx.ConnectError("x"), ConnectionFailed),
+    (httpx.ConnectTimeout("x"), CallTimeout),
+    (httpx.PoolTimeout("x"), CallTimeout),
+    (httpx.ProxyError("x"), ConnectionFailed),
+    (httpx.LocalProtocolError("x"), TransportError),
+    (httpx.WriteError("x"), ConnectionFailed),  # before it read the body
+    (httpx.ReadError("x"), OutcomeUnknown),
+    (httpx.ReadTimeout("x"), OutcomeUnknown),
+    (httpx.RemoteProtocolError("x"), OutcomeUnknown),
+    (AssertionError("not mocked"), AssertionError),
 )
 @sync_and_async
 async def test_mocked_error_of_a_write_is_that_of_its_kind(client_kind, error, expected) -> None:
@@ -160,7 +158,7 @@ async def test_mocked_error_of_a_write_is_that_of_its_kind(client_kind, error, e
     assert getattr(caught.value, "outcome_unknown", False) is (expected is OutcomeUnknown)
 
 
-@each_case("modes", [["httpcore"], ["httpx"], ["httpcore", "httpx"]])
+@each_case("modes", ["httpcore"], ["httpx"], ["httpcore", "httpx"])
 @sync_and_async
 async def test_respx_mocks_calls_in_each_mode_and_in_both(client_kind, modes) -> None:
     async with serving(client_kind, serve_well) as (server, client):
@@ -214,8 +212,8 @@ ODD = {
 }
 
 
-@each_case("prefix", ["", "/prefix/a%20b/~x'(1);!$&*,=:@", "/%7e%41%2f"])
-@each_case("is_proxied", [False, True])
+@each_case("prefix", "", "/prefix/a%20b/~x'(1);!$&*,=:@", "/%7e%41%2f")
+@each_case("is_proxied", False, True)
 @sync_and_async
 async def test_patched_call_sends_the_same_bytes(client_kind, prefix, is_proxied) -> None:
     with RawServer(serve_well) as server:
@@ -236,7 +234,7 @@ async def test_patched_call_sends_the_same_bytes(client_kind, prefix, is_proxied
     assert all((authorization in request) is is_proxied for request in server.requests)
 
 
-@each_case("serve", [None, raw_server.responding(reply(403, b"")), Connection.stay_silent])
+@each_case("serve", None, raw_server.responding(reply(403, b"")), Connection.stay_silent)
 @sync_and_async
 async def test_patched_call_raises_the_same_error_if_nothing_was_sent(client_kind, serve) -> None:
     if serve is None:

@@ -88,7 +88,9 @@ def fail_otherwise(_):
 
 @each_case(
     ("fail", "moment"),
-    [(fail_by_hand, "response"), (fail_otherwise, "response"), (fail_otherwise, "request")],
+    (fail_by_hand, "response"),
+    (fail_otherwise, "response"),
+    (fail_otherwise, "request"),
 )
 @sync_and_async
 async def test_write_is_not_repeated_after_a_hook_fails(client_kind, fail, moment, hx) -> None:
@@ -131,7 +133,7 @@ def test_timeout_in_the_auth_of_an_injected_client_has_sent_nothing(hx) -> None:
 
 # Calls that are cancelled or time out leave the pool usable.
 
-each_library = each_case("library", ["httpx", "httpx2"])
+each_library = each_case("library", "httpx", "httpx2")
 
 
 @pytest.mark.no_cover

@@ -97,11 +97,9 @@ def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
 
 @each_case(
     "options",
-    [
-        {"policy": Policy(accounts=["a"])},
-        {"ledger": MemoryLedger()},
-        {"policy": Policy(account={}), "ledger": MemoryLedger()},  # without a rule
-    ],
+    {"policy": Policy(accounts=["a"])},
+    {"ledger": MemoryLedger()},
+    {"policy": Policy(account={}), "ledger": MemoryLedger()},  # without a rule
 )
 def test_writes_need_a_policy_and_a_ledger(options) -> None:
     with pytest.raises(ConfigurationError, match="writes need a client with policy="):

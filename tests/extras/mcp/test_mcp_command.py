@@ -60,13 +60,11 @@ def test_ledger_is_neither_missing_nor_created_for_a_wrong_address(serve_instead
 
 @each_case(
     ("arguments", "accounts", "writes"),
-    [
-        (["-a", "account_b204"], ["account_b204"], False),
-        (["--policy", "policy.toml"], ["account_a91f", "account_b204"], False),
-        (["--policy", "policy.toml", "-a", "account_a91f"], ["account_a91f"], False),
-        ([*WRITING, "--new-ledger"], ["account_a91f"], True),
-        (WRITING, ["account_a91f"], True),  # with the ledger that the one before has created
-    ],
+    (["-a", "account_b204"], ["account_b204"], False),
+    (["--policy", "policy.toml"], ["account_a91f", "account_b204"], False),
+    (["--policy", "policy.toml", "-a", "account_a91f"], ["account_a91f"], False),
+    ([*WRITING, "--new-ledger"], ["account_a91f"], True),
+    (WRITING, ["account_a91f"], True),  # with the ledger that the one before has created
 )
 def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, serve_instead) -> None:
     served = []
@@ -146,7 +144,7 @@ def is_listening(url: str) -> bool:
     return False
 
 
-@each_case(("host", "token"), [("127.0.0.1", None), ("0.0.0.0", TOKEN)])
+@each_case(("host", "token"), ("127.0.0.1", None), ("0.0.0.0", TOKEN))
 def test_command_serves_until_interrupted(host, token, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_MCP_TOKEN", token or "")
 
@@ -211,12 +209,10 @@ def test_command_ends_though_a_request_is_incomplete(monkeypatch) -> None:
 
 @each_case(
     ("arguments", "token", "complaint"),
-    [
-        (["--http", "x"], "", "invalid int value: 'x'"),
-        (["--http", "65536"], "", "--http must be a port from 0 to 65535"),
-        (["--http", "0", "--host", "::"], "", "--host :: is not this machine alone: set ADCLIENT_"),
-        (["--http", "0"], "Bearer x", "ADCLIENT_MCP_TOKEN must be one word"),
-    ],
+    (["--http", "x"], "", "invalid int value: 'x'"),
+    (["--http", "65536"], "", "--http must be a port from 0 to 65535"),
+    (["--http", "0", "--host", "::"], "", "--host :: is not this machine alone: set ADCLIENT_"),
+    (["--http", "0"], "Bearer x", "ADCLIENT_MCP_TOKEN must be one word"),
 )
 def test_wrong_address_or_token_is_refused(arguments, token, complaint, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_MCP_TOKEN", token)

@@ -33,28 +33,26 @@ def served(app) -> Iterator[str]:
 
 @each_case(
     ("token", "requests"),
-    [
-        (
-            None,
-            [
-                ({"origin": FOREIGN}, 403),
-                ({"host": "ads.example.com"}, 421),
-                ({"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
-                ({"host": "localhost.example.com"}, 421),
-            ],
-        ),
-        (
-            TOKEN,
-            [
-                ({}, 401),
-                ({"authorization": "Bearer other"}, 401),
-                ({"authorization": f"Basic {TOKEN}"}, 401),
-                ({"authorization": f"bearer {TOKEN}"}, None),
-                ({"authorization": f"Bearer {TOKEN}", "origin": LOCAL}, 401),
-                ({"authorization": f"Bearer {TOKEN}", "host": "ads.example.com"}, None),
-            ],
-        ),
-    ],
+    (
+        None,
+        [
+            ({"origin": FOREIGN}, 403),
+            ({"host": "ads.example.com"}, 421),
+            ({"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
+            ({"host": "localhost.example.com"}, 421),
+        ],
+    ),
+    (
+        TOKEN,
+        [
+            ({}, 401),
+            ({"authorization": "Bearer other"}, 401),
+            ({"authorization": f"Basic {TOKEN}"}, 401),
+            ({"authorization": f"bearer {TOKEN}"}, None),
+            ({"authorization": f"Bearer {TOKEN}", "origin": LOCAL}, 401),
+            ({"authorization": f"Bearer {TOKEN}", "host": "ads.example.com"}, None),
+        ],
+    ),
 )
 def test_requests_of_others_are_refused_and_reads_are_served(token, requests) -> None:
     with served(http_app(FakeAdService().async_client(), token=token)) as url:
@@ -65,7 +63,7 @@ def test_requests_of_others_are_refused_and_reads_are_served(token, requests) ->
     assert found == (7, "7 items; there are no more.")
 
 
-@each_case("server", [("10.0.0.5", 80), ("/run/mcp.sock", None), None])
+@each_case("server", ("10.0.0.5", 80), ("/run/mcp.sock", None), None)
 def test_connection_to_another_address_needs_a_token(server) -> None:
     sent = []
 

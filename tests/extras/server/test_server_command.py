@@ -112,14 +112,12 @@ def test_fake_like_a_service_is_served(tmp_path, monkeypatch, capsys) -> None:
 
 @each_case(
     ("arguments", "complaint"),
-    [
-        (["--port", "65536"], "--port must be from 0 to 65535"),
-        (["--latency", "-1"], "latency must be a finite number, 0 or more"),
-        (["--token", ""], "token is empty"),
-        (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
-        (["--like", "no-such-file.toml"], "no-such-file.toml"),
-        (["--like", "f.toml", "--page-size", "5"], "--page-size: with --like, pages are those"),
-    ],
+    (["--port", "65536"], "--port must be from 0 to 65535"),
+    (["--latency", "-1"], "latency must be a finite number, 0 or more"),
+    (["--token", ""], "token is empty"),
+    (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
+    (["--like", "no-such-file.toml"], "no-such-file.toml"),
+    (["--like", "f.toml", "--page-size", "5"], "--page-size: with --like, pages are those"),
 )
 def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:
     assert main(["fake", *arguments]) == 2

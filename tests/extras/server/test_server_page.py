@@ -65,7 +65,7 @@ def test_draft_is_shown_with_its_change_and_in_the_trail(fake, browser) -> None:
         assert expected in text
 
 
-@each_case("is_alone", [False, True])
+@each_case("is_alone", False, True)
 def test_steps_are_made_on_the_list_and_on_the_page_of_a_draft(is_alone) -> None:
     fake = FakeAdService()
     browser = Browser(create_app(fake))
@@ -146,7 +146,7 @@ def test_texts_cannot_imitate_the_page(fake, browser) -> None:
     assert pages[0].count(escaped) == 6
 
 
-@each_case("count", [48, 49, 200])
+@each_case("count", 48, 49, 200)
 def test_change_is_approved_where_all_of_it_is_shown(count, fake, browser) -> None:
     fields = {f"label_{number}": f"<{'x' * 600}{number}>" for number in range(count)}
     draft_id = create(fake, **fields)  # has a name and a status as well

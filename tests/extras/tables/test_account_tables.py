@@ -54,11 +54,9 @@ def test_schema_of_a_class_is_the_same_for_all_accounts() -> None:
 
 @each_case(
     ("items", "column", "kind"),
-    [
-        ([Campaign(**an_item("a"), extra={"account_id": 7}), CAMPAIGNS[1]], [7, None], "int64"),
-        ([Own(id="a", account_id=7)], [7], "int64"),
-        ([Campaign(**an_item("a"), extra={"account_id": "sub"})], ["sub"], "string"),
-    ],
+    ([Campaign(**an_item("a"), extra={"account_id": 7}), CAMPAIGNS[1]], [7, None], "int64"),
+    ([Own(id="a", account_id=7)], [7], "int64"),
+    ([Campaign(**an_item("a"), extra={"account_id": "sub"})], ["sub"], "string"),
 )
 def test_field_of_the_items_wins_over_the_account(items, column, kind) -> None:
     found = Items(items, account_id="account_x")

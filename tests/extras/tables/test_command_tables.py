@@ -115,7 +115,8 @@ def test_values_are_converted_for_the_class_by_choice() -> None:
 
 @each_case(
     ("error", "code"),
-    [(KeyboardInterrupt(), 130), (OSError(errno.ENOSPC, "No space left on device"), 1)],
+    (KeyboardInterrupt(), 130),
+    (OSError(errno.ENOSPC, "No space left on device"), 1),
 )
 def test_interrupt_or_full_disk_leaves_only_whole_parts(error, code, fake, monkeypatch) -> None:
     def write_half(path, items) -> None:

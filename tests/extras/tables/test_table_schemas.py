@@ -84,34 +84,34 @@ HELD = {"start": date(2026, 3, 1), "levels": ["HIGH"], "note": None}
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
 
 
-@each_case(("annotation", "value", "kind", "held"), [
-        (str, "\ud800", "string", "\\ud800"),
-        (Ident, "a", "string", "a"),
-        (Literal["a", "b"], "a", "string", "a"),
-        (Level, Level.HIGH, "string", "HIGH"),
-        (Rank, Rank.FIRST, "string", "1"),
-        (int, 2**63 - 1, "int64", 2**63 - 1),
-        (int | float, 1, "double", 1.0),
-        (Decimal, D("1.5"), "decimal128(38, 9)", D("1.5")),
-        (int | float | Decimal, 0.1, "decimal128(38, 9)", D("0.1")),
-        (int, numpy.int64(3), "int64", 3),
-        (Decimal, numpy.float32(19.99), "decimal128(38, 9)", D("19.99")),
-        (date, date(2026, 3, 1), "date32[day]", date(2026, 3, 1)),
-        (datetime, NOON, "timestamp[us, tz=UTC]", datetime(2026, 3, 1, 10, tzinfo=UTC)),
-        (list[int | None], [1, None], "list<item: int64>", [1, None]),
-        (tuple[int, ...], (1, 2), "list<item: int64>", [1, 2]),
-        (tuple[int, str], (1, "a"), "list<item: string>", ["1", '"a"']),
-        (set[int], {9, 10}, "list<item: int64>", [10, 9]),
-        (Period, PERIOD, STRUCT, HELD),
-        (list[Period], [PERIOD], f"list<item: {STRUCT}>", [HELD]),
-        (Node, Node("a", [Node("b", [])]),
-         "struct<name: string, children: list<item: string>>",
-         {"name": "a", "children": ['{"name":"b","children":[]}']}),
-        (Nothing, Nothing(), "string", "{}"),
-        (dict[str, Decimal], {"a": D("1.50")}, "string", '{"a":1.50}'),
-        (dict[str, float], {"a": float("nan")}, "string", "{a: nan}"),
-        (int | str, "a", "string", '"a"'),
-    ])  # fmt: skip
+@each_case(("annotation", "value", "kind", "held"),
+    (str, "\ud800", "string", "\\ud800"),
+    (Ident, "a", "string", "a"),
+    (Literal["a", "b"], "a", "string", "a"),
+    (Level, Level.HIGH, "string", "HIGH"),
+    (Rank, Rank.FIRST, "string", "1"),
+    (int, 2**63 - 1, "int64", 2**63 - 1),
+    (int | float, 1, "double", 1.0),
+    (Decimal, D("1.5"), "decimal128(38, 9)", D("1.5")),
+    (int | float | Decimal, 0.1, "decimal128(38, 9)", D("0.1")),
+    (int, numpy.int64(3), "int64", 3),
+    (Decimal, numpy.float32(19.99), "decimal128(38, 9)", D("19.99")),
+    (date, date(2026, 3, 1), "date32[day]", date(2026, 3, 1)),
+    (datetime, NOON, "timestamp[us, tz=UTC]", datetime(2026, 3, 1, 10, tzinfo=UTC)),
+    (list[int | None], [1, None], "list<item: int64>", [1, None]),
+    (tuple[int, ...], (1, 2), "list<item: int64>", [1, 2]),
+    (tuple[int, str], (1, "a"), "list<item: string>", ["1", '"a"']),
+    (set[int], {9, 10}, "list<item: int64>", [10, 9]),
+    (Period, PERIOD, STRUCT, HELD),
+    (list[Period], [PERIOD], f"list<item: {STRUCT}>", [HELD]),
+    (Node, Node("a", [Node("b", [])]),
+     "struct<name: string, children: list<item: string>>",
+     {"name": "a", "children": ['{"name":"b","children":[]}']}),
+    (Nothing, Nothing(), "string", "{}"),
+    (dict[str, Decimal], {"a": D("1.50")}, "string", '{"a":1.50}'),
+    (dict[str, float], {"a": float("nan")}, "string", "{a: nan}"),
+    (int | str, "a", "string", '"a"'),
+)  # fmt: skip
 def test_annotation_determines_the_column(annotation, value, kind, held) -> None:
     table = table_of(annotation, value)
     assert (str(table.schema.field("x").type), table["x"].to_pylist()) == (kind, [held])
@@ -122,28 +122,28 @@ def test_annotation_determines_the_column(annotation, value, kind, held) -> None
     assert table_of(annotation).schema == table.schema
 
 
-@each_case(("annotation", "value", "problem"), [
-        (Decimal, D("0.1234567891"), "x: expected decimal128(38, 9), got 0.1234567891"),
-        (int, 2**63, f"x: expected int64, got {2**63}"),
-        (int | float, 2**53 + 1, f"x: expected double, got {2**53 + 1}"),
-        (datetime, datetime(2026, 3, 1),
-         "x: expected timestamp[us, tz=UTC], got 2026-03-01 00:00:00"),
-        (str, None, "x: expected string, got null"),
-        (Level, "HIGH", "x: expected string, got HIGH"),
-        *[(int, value, f"x: expected int64, got {value}") for value in (1.5, D("19.99"))],
-        *[(Decimal, value, f"x: expected decimal128(38, 9), got {value}")
-          for value in (D("NaN"), Fraction(1, 3))],
-        *[(cls, True, f"x: expected {kind}, got true")
-          for cls, kind in ((int, "int64"), (float, "double"), (Decimal, "decimal128(38, 9)"))],
-        *[(date, value, f"x: expected date32[day], got {value}") for value in (1.5, NOON)],
-        (datetime, pandas.Timestamp(1, tz="UTC"),
-         "x: expected timestamp[us, tz=UTC], got 1970-01-01 00:00:00.000000001+00:00"),
-        (str, b"a", "x: expected string, got b'a'"),
-        (list[str], "ab", "x: expected list<item: string>, got ab"),
-        (Period, {"start": 1}, f"x: expected {STRUCT}, got {{start: 1}}"),
-        (list[int], [1, 2**63], f"x[]: expected int64, got [1, {2**63}]"),
-        (list[Period], [Period("soon")], "x[].start: expected date32[day], got soon"),
-    ])  # fmt: skip
+@each_case(("annotation", "value", "problem"),
+    (Decimal, D("0.1234567891"), "x: expected decimal128(38, 9), got 0.1234567891"),
+    (int, 2**63, f"x: expected int64, got {2**63}"),
+    (int | float, 2**53 + 1, f"x: expected double, got {2**53 + 1}"),
+    (datetime, datetime(2026, 3, 1),
+     "x: expected timestamp[us, tz=UTC], got 2026-03-01 00:00:00"),
+    (str, None, "x: expected string, got null"),
+    (Level, "HIGH", "x: expected string, got HIGH"),
+    *[(int, value, f"x: expected int64, got {value}") for value in (1.5, D("19.99"))],
+    *[(Decimal, value, f"x: expected decimal128(38, 9), got {value}")
+      for value in (D("NaN"), Fraction(1, 3))],
+    *[(cls, True, f"x: expected {kind}, got true")
+      for cls, kind in ((int, "int64"), (float, "double"), (Decimal, "decimal128(38, 9)"))],
+    *[(date, value, f"x: expected date32[day], got {value}") for value in (1.5, NOON)],
+    (datetime, pandas.Timestamp(1, tz="UTC"),
+     "x: expected timestamp[us, tz=UTC], got 1970-01-01 00:00:00.000000001+00:00"),
+    (str, b"a", "x: expected string, got b'a'"),
+    (list[str], "ab", "x: expected list<item: string>, got ab"),
+    (Period, {"start": 1}, f"x: expected {STRUCT}, got {{start: 1}}"),
+    (list[int], [1, 2**63], f"x[]: expected int64, got [1, {2**63}]"),
+    (list[Period], [Period("soon")], "x[].start: expected date32[day], got soon"),
+)  # fmt: skip
 def test_value_that_does_not_fit_is_named(annotation, value, problem) -> None:
     cls = class_of(annotation)
     good = {Decimal: D(1), datetime: NOON, str: "a", Level: Level.HIGH, Period: PERIOD}

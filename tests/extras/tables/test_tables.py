@@ -45,34 +45,34 @@ NESTED = {"a": {"b": [1]}}
 MANY = {f"f{n}": n for n in range(65)}
 
 
-@each_case(("values", "kind", "held"), [
-        ([True, None, False], "bool", [True, None, False]),
-        ([1, None, ...], "int64", [1, None, None]),
-        ([1, 2.5], "double", [1.0, 2.5]),
-        ([-BIG, BIG - 1], "int64", [-BIG, BIG - 1]),
-        ([BIG, 1], "string", [str(BIG), "1"]),
-        ([2**53 + 1, 0.5], "double", [2.0**53, 0.5]),
-        ([D("0.12345678901234567890"), 12], "double", [0.12345678901234568, 12.0]),
-        ([D("1e400"), 0.5], "string", ["1E+400", "0.5"]),
-        ([10**400, 0.5], "string", [str(10**400), "0.5"]),
-        (["a", 1, None, True], "string", ['"a"', "1", None, "true"]),
-        ([[], ["a", None]], "list<item: string>", [[], ["a", None]]),
-        ([[]], "list<item: null>", [[]]),
-        ([[1, 2.5], [1]], "list<item: double>", [[1.0, 2.5], [1.0]]),
-        ([[1, "a", None]], "list<item: string>", [["1", '"a"', None]]),
-        ([{"a": [1, D("0.5")], "b": 1}, None],
-         "struct<a: list<item: double>, b: int64>", [{"a": [1.0, 0.5], "b": 1}, None]),
-        ([{"a": 0.5}, {"a": 1}, {}], "struct<a: double>", [{"a": 0.5}, {"a": 1.0}, {"a": None}]),
-        ([{"": None, "\0": None}], "string", ['{"":null,"\\u0000":null}']),
-        ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
-        ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
-        (["\ud800", "a"], "string", ["\\ud800", "a"]),
-        ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>",
-         [['"\\ud800"'], ['{"a":"\\ud800"}']]),
-        ([{"a": ["\ud800", 1]}, {"b": ["\udfff"]}],
-         "struct<a: list<item: string>, b: list<item: string>>",
-         [{"a": ['"\\ud800"', "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
-    ])  # fmt: skip
+@each_case(("values", "kind", "held"),
+    ([True, None, False], "bool", [True, None, False]),
+    ([1, None, ...], "int64", [1, None, None]),
+    ([1, 2.5], "double", [1.0, 2.5]),
+    ([-BIG, BIG - 1], "int64", [-BIG, BIG - 1]),
+    ([BIG, 1], "string", [str(BIG), "1"]),
+    ([2**53 + 1, 0.5], "double", [2.0**53, 0.5]),
+    ([D("0.12345678901234567890"), 12], "double", [0.12345678901234568, 12.0]),
+    ([D("1e400"), 0.5], "string", ["1E+400", "0.5"]),
+    ([10**400, 0.5], "string", [str(10**400), "0.5"]),
+    (["a", 1, None, True], "string", ['"a"', "1", None, "true"]),
+    ([[], ["a", None]], "list<item: string>", [[], ["a", None]]),
+    ([[]], "list<item: null>", [[]]),
+    ([[1, 2.5], [1]], "list<item: double>", [[1.0, 2.5], [1.0]]),
+    ([[1, "a", None]], "list<item: string>", [["1", '"a"', None]]),
+    ([{"a": [1, D("0.5")], "b": 1}, None],
+     "struct<a: list<item: double>, b: int64>", [{"a": [1.0, 0.5], "b": 1}, None]),
+    ([{"a": 0.5}, {"a": 1}, {}], "struct<a: double>", [{"a": 0.5}, {"a": 1.0}, {"a": None}]),
+    ([{"": None, "\0": None}], "string", ['{"":null,"\\u0000":null}']),
+    ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
+    ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
+    (["\ud800", "a"], "string", ["\\ud800", "a"]),
+    ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>",
+     [['"\\ud800"'], ['{"a":"\\ud800"}']]),
+    ([{"a": ["\ud800", 1]}, {"b": ["\udfff"]}],
+     "struct<a: list<item: string>, b: list<item: string>>",
+     [{"a": ['"\\ud800"', "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
+)  # fmt: skip
 def test_column_type_follows_from_its_values_in_any_order(values, kind, held) -> None:
     assert column_of(*values) == (kind, held)
     reversed_kind, reversed_held = column_of(*reversed(values))
@@ -150,7 +150,7 @@ FIRST_STEPS = [
 ]
 
 
-@each_case("step", FIRST_STEPS)
+@each_case("step", *FIRST_STEPS)
 def test_first_steps_of_an_analysis_work(step) -> None:
     rows = [{"spend": Decimal("0.014492753623188405797"), "n": BIG - 1}, {"spend": 2.5, "n": 1}]
     items = Items(BusinessProfile(id=f"id_{n}", extra=row) for n, row in enumerate(rows))

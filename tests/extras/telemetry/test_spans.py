@@ -104,10 +104,8 @@ def test_attempts_and_waits_are_events_of_the_span(exported) -> None:
 
 @each_case(
     ("make_last", "status", "name", "description"),
-    [
-        (lambda: answer(429), 429, "RateLimited", None),
-        (lambda: httpx.ReadTimeout(""), None, "OutcomeUnknownTimeout", "no response in time"),
-    ],
+    (lambda: answer(429), 429, "RateLimited", None),
+    (lambda: httpx.ReadTimeout(""), None, "OutcomeUnknownTimeout", "no response in time"),
 )
 def test_span_of_a_failed_call_has_its_error(provide, make_last, status, name, description) -> None:
     exported = provide()
@@ -156,13 +154,11 @@ def test_unfinished_call_can_be_closed_in_another_context(exported, caplog) -> N
 
 @each_case(
     "outcome",
-    [
-        a_draft,
-        lambda: httpx.Response(401, json={"error": f"no such token: {CANARY}"}),
-        lambda: httpx.Response(201, text=f"<title>{CANARY}</title>"),
-        lambda: httpx.ReadError(CANARY),
-        lambda: RuntimeError(CANARY),
-    ],
+    a_draft,
+    lambda: httpx.Response(401, json={"error": f"no such token: {CANARY}"}),
+    lambda: httpx.Response(201, text=f"<title>{CANARY}</title>"),
+    lambda: httpx.ReadError(CANARY),
+    lambda: RuntimeError(CANARY),
 )
 def test_spans_contain_no_secrets(provide, outcome) -> None:
     exported = provide()

@@ -97,18 +97,16 @@ AB, GENERAL = {"accounts": ["a", "b"]}, {"money": {"daily_budget": 500}}
 
 @each_case(
     ("rules", "keys", "most"),
-    [
-        ({}, "", None),
-        ({"fields": ["name"], "money": {"daily_budget": 150}}, "name, daily_budget up to 150", 150),
-        ({"money": {"daily_budget": Decimal("99.50")}}, "daily_budget up to 99.50", 99.5),
-        ({"money": {"dailyBudget": 9}}, "dailyBudget up to 9", None),
-        # The largest of all accounts.
-        ({**AB, "account": OWN}, "daily_budget up to 75000", 75_000),
-        ({"accounts": ["b", "c"], "account": {"b": OWN["b"]}}, "", None),  # nothing limits c
-        ({"account": {"b": OWN["b"]}, **GENERAL}, "daily_budget up to 20", 20),
-        # What one account or another allows.
-        ({**AB, "account": {"a": OWN["b"], "b": NAME}}, "daily_budget up to 20, name", 20),
-    ],
+    ({}, "", None),
+    ({"fields": ["name"], "money": {"daily_budget": 150}}, "name, daily_budget up to 150", 150),
+    ({"money": {"daily_budget": Decimal("99.50")}}, "daily_budget up to 99.50", 99.5),
+    ({"money": {"dailyBudget": 9}}, "dailyBudget up to 9", None),
+    # The largest of all accounts.
+    ({**AB, "account": OWN}, "daily_budget up to 75000", 75_000),
+    ({"accounts": ["b", "c"], "account": {"b": OWN["b"]}}, "", None),  # nothing limits c
+    ({"account": {"b": OWN["b"]}, **GENERAL}, "daily_budget up to 20", 20),
+    # What one account or another allows.
+    ({**AB, "account": {"a": OWN["b"], "b": NAME}}, "daily_budget up to 20, name", 20),
 )
 def test_keys_and_amounts_of_the_policy_are_described(rules, keys, most) -> None:
     properties = properties_of(with_policy(**rules), "alpha_update_campaign_budget")
@@ -256,11 +254,9 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
 
 @each_case(
     ("name", "given", "sent"),
-    [
-        (PAUSE, {"campaign_id": 12345678901234567890123}, "12345678901234567890123"),
-        (PAUSE, {"campaign_id": 7.0}, "7"),
-        ("delta_update_keyword", {"keywords": [501, "a"]}, ["501", "a"]),
-    ],
+    (PAUSE, {"campaign_id": 12345678901234567890123}, "12345678901234567890123"),
+    (PAUSE, {"campaign_id": 7.0}, "7"),
+    ("delta_update_keyword", {"keywords": [501, "a"]}, ["501", "a"]),
 )
 def test_whole_number_is_sent_as_text_where_a_text_is_wanted(name, given, sent) -> None:
     service = Service(a_draft())
@@ -270,19 +266,17 @@ def test_whole_number_is_sent_as_text_where_a_text_is_wanted(name, given, sent) 
 
 @each_case(
     ("name", "arguments", "message"),
-    [
-        ("nonsense", {}, "there is no tool nonsense"),
-        (PAUSE, [1], "beta.pause_campaign: arguments must be an object"),
-        (PAUSE, {}, "account_id must be a non-empty str, got None"),
-        (PAUSE, {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
-        ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
-        *((PAUSE, {**IDS, "campaign_id": it}, "campaign_id must") for it in (True, 1.5, 1e18, [])),
-        (PAUSE, {**IDS, "campaign_id": 10**5000}, "campaign_id must be a non-empty"),
-        *(
-            ("gamma_list_ads", {**ADS, "cursor": cursor}, "cursor must be the `next` of an earlier")
-            for cursor in (7, "x", "W10=", "WzEsLTFd")
-        ),
-    ],
+    ("nonsense", {}, "there is no tool nonsense"),
+    (PAUSE, [1], "beta.pause_campaign: arguments must be an object"),
+    (PAUSE, {}, "account_id must be a non-empty str, got None"),
+    (PAUSE, {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
+    ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
+    *((PAUSE, {**IDS, "campaign_id": it}, "campaign_id must") for it in (True, 1.5, 1e18, [])),
+    (PAUSE, {**IDS, "campaign_id": 10**5000}, "campaign_id must be a non-empty"),
+    *(
+        ("gamma_list_ads", {**ADS, "cursor": cursor}, "cursor must be the `next` of an earlier")
+        for cursor in (7, "x", "W10=", "WzEsLTFd")
+    ),
 )
 def test_wrong_call_is_refused_in_one_sentence(name, arguments, message) -> None:
     fake = FakeAdService()
@@ -308,12 +302,10 @@ LATER = httpx.Response(429, headers={"retry-after": "7"})
 
 @each_case(
     ("response", "error", "advice", "is_unknown"),
-    [
-        (httpx.Response(404), "NotFound", "Nothing was staged: check the arguments", False),
-        (httpx.ConnectError("x"), "ConnectionFailed", "Nothing was staged: call again", False),
-        (LATER, "RateLimited", "Nothing was staged: call again later.", False),
-        (a_draft(diff=None), "OutcomeUnknownResponse", "A draft may have been staged", True),
-    ],
+    (httpx.Response(404), "NotFound", "Nothing was staged: check the arguments", False),
+    (httpx.ConnectError("x"), "ConnectionFailed", "Nothing was staged: call again", False),
+    (LATER, "RateLimited", "Nothing was staged: call again later.", False),
+    (a_draft(diff=None), "OutcomeUnknownResponse", "A draft may have been staged", True),
 )
 @sync_and_async
 async def test_error_results_in_advice(client_kind, response, error, advice, is_unknown) -> None:

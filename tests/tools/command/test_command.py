@@ -35,7 +35,7 @@ def test_module_is_the_command(monkeypatch, capsys) -> None:
     assert (caught.value.code, capsys.readouterr().out[:9]) == (0, "adclient ")
 
 
-@each_case("arguments", [["--help"], CAMPAIGNS])
+@each_case("arguments", ["--help"], CAMPAIGNS)
 def test_full_disk_is_one_line(arguments, capsys) -> None:
     fake = FakeAdService(page_size=1)
     with fake.as_environment(), open("/dev/full", "w") as full, redirect_stdout(full):
@@ -43,7 +43,7 @@ def test_full_disk_is_one_line(arguments, capsys) -> None:
     assert capsys.readouterr().err == "adclient: [Errno 28] No space left on device\n"
 
 
-@each_case("arguments", [CAMPAIGNS, ["--help"]])
+@each_case("arguments", CAMPAIGNS, ["--help"])
 def test_output_that_nobody_reads_is_141(arguments, capsys) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -54,7 +54,7 @@ def test_output_that_nobody_reads_is_141(arguments, capsys) -> None:
     assert capsys.readouterr().err == ""
 
 
-@each_case("name", ["stdin", "stdout", "stderr"])
+@each_case("name", "stdin", "stdout", "stderr")
 def test_standard_streams_may_be_closed(name, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, name, None)
     with FakeAdService().as_environment():
@@ -67,7 +67,7 @@ def test_standard_streams_may_be_closed(name, monkeypatch, capsys) -> None:
     assert bool(complaint) is (name != "stderr")
 
 
-@each_case(("is_terminal", "name"), [(False, "Zürich 🚲"), (True, "Zürich \\U0001f6b2")])
+@each_case(("is_terminal", "name"), (False, "Zürich 🚲"), (True, "Zürich \\U0001f6b2"))
 def test_output_is_utf_8_or_what_a_terminal_has(is_terminal, name, monkeypatch) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), "latin-1")
     monkeypatch.setattr(stream, "isatty", lambda: is_terminal, raising=False)
@@ -91,12 +91,10 @@ MCP = ["mcp", "--account", "account_b204"]
 
 @each_case(
     ("arguments", "complaint"),
-    [
-        (["mcp"], "adclient: name the accounts in a policy, or one with --account"),
-        (["mcp", "-a", "x", "--policy", "policy.toml"], "account x is not one of the policy's"),
-        ([*MCP, "--writes"], "adclient: --writes needs --policy and --ledger"),
-        ([*MCP, "--host", "0.0.0.0"], "adclient: --host needs --http"),
-    ],
+    (["mcp"], "adclient: name the accounts in a policy, or one with --account"),
+    (["mcp", "-a", "x", "--policy", "policy.toml"], "account x is not one of the policy's"),
+    ([*MCP, "--writes"], "adclient: --writes needs --policy and --ledger"),
+    ([*MCP, "--host", "0.0.0.0"], "adclient: --host needs --http"),
 )
 def test_wrong_command_line_of_mcp_is_refused(arguments, complaint, files) -> None:
     ran = run_command(*arguments)

@@ -56,7 +56,7 @@ def test_failing_account_is_named_and_leaves_the_others(everything, tmp_path, mo
     assert run_command(*READ, "-a", "account_f403", "-a", "account_0").code == 1
 
 
-@each_case(("content", "code"), [(None, 1), (b"\xffaccount", 2), (b"# none\n", 2)])
+@each_case(("content", "code"), (None, 1), (b"\xffaccount", 2), (b"# none\n", 2))
 def test_file_of_accounts_that_cannot_be_read_is_refused(content, code, fake, tmp_path) -> None:
     path = tmp_path / "accounts.txt"
     if content is not None:

@@ -39,14 +39,12 @@ def staged(fake, ledger) -> SQLiteLedger:
 
 @each_case(
     ("words", "states"),
-    [
-        ([], ["staged", "staged", "refused", "staged"]),
-        (["--state", "refused"], ["refused"]),
-        (["--plan", "w47", "--limit", "2"], ["staged", "refused"]),
-        (["--actor", "kim"], ["staged"]),
-        (["--since", "2999-01-01T00:00:00+02:00"], []),
-        (["--since", "2020-01-01", "-a", "account_b204"], ["staged", "staged"]),
-    ],
+    ([], ["staged", "staged", "refused", "staged"]),
+    (["--state", "refused"], ["refused"]),
+    (["--plan", "w47", "--limit", "2"], ["staged", "refused"]),
+    (["--actor", "kim"], ["staged"]),
+    (["--since", "2999-01-01T00:00:00+02:00"], []),
+    (["--since", "2020-01-01", "-a", "account_b204"], ["staged", "staged"]),
 )
 def test_shown_entries_are_filtered(words, states, staged) -> None:
     ran = run_command(*SHOW, *words)
@@ -149,12 +147,10 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, ledger) -> N
 
 @each_case(
     ("arguments", "code", "complaint"),
-    [
-        (["ledger", "show"], 2, "--ledger is missing"),
-        ([*SHOW, "--since", "yesterday"], 2, "'yesterday' is not a time such as 2026-03-01"),
-        (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
-        ([*SETTLE, "e", "--draft", "d", "--not-staged"], 2, "not allowed with argument --draft"),
-    ],
+    (["ledger", "show"], 2, "--ledger is missing"),
+    ([*SHOW, "--since", "yesterday"], 2, "'yesterday' is not a time such as 2026-03-01"),
+    (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
+    ([*SETTLE, "e", "--draft", "d", "--not-staged"], 2, "not allowed with argument --draft"),
 )
 def test_wrong_command_line_is_refused(arguments, code, complaint, files) -> None:
     ran = run_command(*arguments)

@@ -40,7 +40,7 @@ def test_filters_are_sent(fake) -> None:
     assert fake.requests[-1].query["targeting"] == '{"query":"hik"}'
 
 
-@each_case("limit", [None, 20, 21, 126])
+@each_case("limit", None, 20, 21, 126)
 def test_listing_continues_where_a_limit_ended(limit, everything) -> None:
     ran = run_command(*ADS, *([] if limit is None else ["--limit", str(limit)]))
     assert (ran.code, ran.rows) == (0, everything[:limit])
@@ -70,22 +70,20 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, everything) -> None:
 
 @each_case(
     ("arguments", "complaint"),
-    [
-        (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
-        ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
-        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is neither an attrs class nor a"),
-        ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
-        ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
-        ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
-        (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
-        (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
-        ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
-        ([*ADS, "--targeting", "[]"], "not a JSON object"),
-        ([*ADS, "--targeting", "{"], "not a JSON object"),
-        ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
-        ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
-        ([*ADS, "--token-header", "x-key"], "adclient: --token-header: pass the token, or set"),
-    ],
+    (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
+    ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
+    ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is neither an attrs class nor a"),
+    ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
+    ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
+    ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
+    (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
+    (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
+    ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
+    ([*ADS, "--targeting", "[]"], "not a JSON object"),
+    ([*ADS, "--targeting", "{"], "not a JSON object"),
+    ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
+    ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
+    ([*ADS, "--token-header", "x-key"], "adclient: --token-header: pass the token, or set"),
 )
 def test_wrong_command_line_is_refused(arguments, complaint, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", "" if "the address" in complaint else "http://x.test")
@@ -100,12 +98,10 @@ def test_wrong_command_line_is_refused(arguments, complaint, monkeypatch) -> Non
 
 @each_case(
     "arguments",
-    [
-        ["--token", SECRET],
-        ["--token-env", "MY_TOKEN"],
-        ["--token-file", "-"],
-        ["--token-file", "token"],
-    ],
+    ["--token", SECRET],
+    ["--token-env", "MY_TOKEN"],
+    ["--token-file", "-"],
+    ["--token-file", "token"],
 )
 def test_token_comes_from_where_it_is_safe(arguments, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -155,15 +151,13 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
 
 @each_case(
     ("cursor", "shown", "hidden"),
-    [
-        (f"?after=7&access_token={SECRET}&n=1", "'?after=7&n=1'", ["access_token"]),
-        (
-            {"after": 7, "api_key": SECRET, "url": f"/x?sig={SECRET}"},
-            """'{"after":7,"url":"/x?"}'""",
-            [],
-        ),
-        (f"?next_token=7&API%2DKey={SECRET}", "'?next_token=7'", ["API"]),
-    ],
+    (f"?after=7&access_token={SECRET}&n=1", "'?after=7&n=1'", ["access_token"]),
+    (
+        {"after": 7, "api_key": SECRET, "url": f"/x?sig={SECRET}"},
+        """'{"after":7,"url":"/x?"}'""",
+        [],
+    ),
+    (f"?next_token=7&API%2DKey={SECRET}", "'?next_token=7'", ["API"]),
 )
 def test_secret_in_a_continuation_is_not_shown(cursor, shown, hidden) -> None:
     with listing_of(item(), item(), next=cursor) as server:

@@ -61,7 +61,7 @@ def test_dead_service_ends_the_run() -> None:
     assert "ended early: no whole response" in str(report)
 
 
-@each_case("fault", [Fault.no_response(), Fault.in_body("cut"), Fault.in_body("broken_gzip")])
+@each_case("fault", Fault.no_response(), Fault.in_body("cut"), Fault.in_body("broken_gzip"))
 def test_failure_of_single_calls_fails_their_checks(fault) -> None:
     fake = small_fake()
     names = ("gamma.search_targeting", ADS)  # between them, others succeed
@@ -91,11 +91,9 @@ def test_run_ends_when_its_time_is_over() -> None:
 
 @each_case(
     "settings",
-    [
-        {"token": "hunter2-s3cret"},
-        {"token": lambda: "hunter2-s3cret"},
-        {"auth": lambda request: {"X-Api-Key": "hunter2-s3cret"}},
-    ],
+    {"token": "hunter2-s3cret"},
+    {"token": lambda: "hunter2-s3cret"},
+    {"auth": lambda request: {"X-Api-Key": "hunter2-s3cret"}},
 )
 def test_report_contains_no_credentials(settings) -> None:
     def change(fake, request, response):
@@ -121,15 +119,13 @@ def test_report_contains_no_credentials(settings) -> None:
 
 @each_case(
     ("settings", "argument"),
-    [
-        ({}, "account_id"),
-        ({"stage_drafts": [ACCOUNT, ""]}, "account_id"),
-        ({"account_id": ACCOUNT, "client": small_fake().async_client()}, "client"),
-        ({"account_id": ACCOUNT, "client": small_fake().client(conventions=TEXT)}, "continuation"),
-        ({"account_id": ACCOUNT, "timeout": 0}, "timeout"),
-        ({"account_id": ACCOUNT, "arguments": {PAUSE: {"campain_id": "c"}}}, "arguments"),
-        ({"account_id": ACCOUNT, "arguments": {BUDGET: {"daily_budget": math.nan}}}, "arguments"),
-    ],
+    ({}, "account_id"),
+    ({"stage_drafts": [ACCOUNT, ""]}, "account_id"),
+    ({"account_id": ACCOUNT, "client": small_fake().async_client()}, "client"),
+    ({"account_id": ACCOUNT, "client": small_fake().client(conventions=TEXT)}, "continuation"),
+    ({"account_id": ACCOUNT, "timeout": 0}, "timeout"),
+    ({"account_id": ACCOUNT, "arguments": {PAUSE: {"campain_id": "c"}}}, "arguments"),
+    ({"account_id": ACCOUNT, "arguments": {BUDGET: {"daily_budget": math.nan}}}, "arguments"),
 )
 def test_argument_that_cannot_be_used_is_refused(settings, argument) -> None:
     with pytest.raises(ConfigurationError) as caught:

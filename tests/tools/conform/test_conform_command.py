@@ -60,13 +60,11 @@ def test_interrupt_prints_the_report(capsys, monkeypatch) -> None:
 
 @each_case(
     ("arguments", "complaint"),
-    [
-        ([], "URL is missing: pass it, or a file with --service"),
-        (["http://x"], "account_id is missing"),
-        (["http://x", "-a", ACCOUNT, "--arguments", "[]"], "not a JSON object"),
-        (["http://x", "-a", ACCOUNT, "--arguments", '{"a": 1}'], "expected an object for each"),
-        (["http://x", "-a", ACCOUNT, "--arguments", '{"a": {}}'], "'a' is not a write"),
-    ],
+    ([], "URL is missing: pass it, or a file with --service"),
+    (["http://x"], "account_id is missing"),
+    (["http://x", "-a", ACCOUNT, "--arguments", "[]"], "not a JSON object"),
+    (["http://x", "-a", ACCOUNT, "--arguments", '{"a": 1}'], "expected an object for each"),
+    (["http://x", "-a", ACCOUNT, "--arguments", '{"a": {}}'], "'a' is not a write"),
 )
 def test_command_line_that_cannot_be_used_is_refused(arguments, complaint, capsys) -> None:
     try:

@@ -34,22 +34,20 @@ NAMES = {
 
 @each_case(
     ("change", "expected"),
-    [
-        (replaced(ADS, 206, b'{"data": [], "page": {"next": null}}', old=200), "status date_range"),
-        (replaced(ADS, 500), "status"),
-        (replaced(ADS, 404), "status"),
-        (replaced(ADS, 200, b"<html><title>Login</title></html>"), "body without"),
-        (edited(ADS, without("data")), "data date_range"),
-        (edited(ADS, lambda body: body["data"].append("ad_9")), "data"),
-        (edited(ADS, without("id", "data")), "id"),
-        (edited(ADS, put("id", 7, "data"), call=1), "id"),
-        (edited(ADS, without("name", "data")), "name"),
-        (edited(ADS, put("status", True, "data")), "status_field"),
-        (edited(ADS, lambda body: body["data"].append(body["data"][0])), "distinct"),
-        (edited(ADS, without("page")), "page"),
-        (edited(ADS, without("next", "page"), call=3), "next"),
-        (edited(ADS, put("next", False, "page"), call=3), "next"),
-    ],
+    (replaced(ADS, 206, b'{"data": [], "page": {"next": null}}', old=200), "status date_range"),
+    (replaced(ADS, 500), "status"),
+    (replaced(ADS, 404), "status"),
+    (replaced(ADS, 200, b"<html><title>Login</title></html>"), "body without"),
+    (edited(ADS, without("data")), "data date_range"),
+    (edited(ADS, lambda body: body["data"].append("ad_9")), "data"),
+    (edited(ADS, without("id", "data")), "id"),
+    (edited(ADS, put("id", 7, "data"), call=1), "id"),
+    (edited(ADS, without("name", "data")), "name"),
+    (edited(ADS, put("status", True, "data")), "status_field"),
+    (edited(ADS, lambda body: body["data"].append(body["data"][0])), "distinct"),
+    (edited(ADS, without("page")), "page"),
+    (edited(ADS, without("next", "page"), call=3), "next"),
+    (edited(ADS, put("next", False, "page"), call=3), "next"),
 )
 def test_deviation_of_a_read_fails_its_checks(change, expected) -> None:
     report = with_reads(change, max_retries=0)
@@ -59,7 +57,8 @@ def test_deviation_of_a_read_fails_its_checks(change, expected) -> None:
 
 @each_case(
     ("status", "body", "verdict"),
-    [(200, b'{"data": [], "page": {"next": null}}', "passed: no items"), (200, b"{}", "open: 200")],
+    (200, b'{"data": [], "page": {"next": null}}', "passed: no items"),
+    (200, b"{}", "open: 200"),
 )
 def test_refusal_of_an_unknown_account_can_have_any_shape(status, body, verdict) -> None:
     def change(fake, request, response):
@@ -141,18 +140,16 @@ ELSEWHERE = "https://other.example/v1/ads?cursor=2"
 
 @each_case(
     ("change", "verdict", "fails"),
-    [
-        (page_three_leads_back(), "failed: page 3 leads back to an earlier page", "next"),
-        (page_two_again(), "passed: null", "distinct"),
-        (ignored, FIRST_AGAIN, ""),
-        (
-            edited(ADS, put("next", ELSEWHERE, "page")),
-            "open: page 2: gamma.list_ads: the continuation 'https://other.example/v1/ads?…' "
-            "points to another endpoint, so nothing was sent",
-            "",
-        ),
-        (edited(ADS, put("next", {"after": 7}, "page"), call=1), "open: page 2: 400 ", ""),
-    ],
+    (page_three_leads_back(), "failed: page 3 leads back to an earlier page", "next"),
+    (page_two_again(), "passed: null", "distinct"),
+    (ignored, FIRST_AGAIN, ""),
+    (
+        edited(ADS, put("next", ELSEWHERE, "page")),
+        "open: page 2: gamma.list_ads: the continuation 'https://other.example/v1/ads?…' "
+        "points to another endpoint, so nothing was sent",
+        "",
+    ),
+    (edited(ADS, put("next", {"after": 7}, "page"), call=1), "open: page 2: 400 ", ""),
 )
 def test_continuation_is_judged_as_far_as_the_interface_shows_it(change, verdict, fails) -> None:
     report = with_reads(change)

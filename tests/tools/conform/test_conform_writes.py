@@ -31,7 +31,7 @@ from adclient.ledger import SQLiteLedger
 from adclient.policy import Policy
 
 
-@each_case("chosen", ROWS)
+@each_case("chosen", *ROWS)
 def test_fake_of_every_profile_passes(chosen) -> None:
     profile, conventions = profile_of(chosen)
     if profile.read_parameters is not None:  # as the doctor finds out
@@ -98,23 +98,21 @@ REFUSED = ["without campaign_id", "by GET"]
 
 @each_case(
     ("change", "expected"),
-    [
-        (replaced(BUDGET, 201, b"null", old=201), ["body"]),
-        (edited(BUDGET, without("draft_id")), ["draft_id"]),
-        (edited(BUDGET, put("draft_id", "d-7")), ["draft_id"]),
-        (edited(BUDGET, put("status", "approved")), ["status"]),
-        (edited(BUDGET, without("diff")), ["diff"]),
-        (edited(BUDGET, without("field", "diff")), ["diff.field"]),
-        (edited(BUDGET, without("before", "diff")), ["diff.before"]),
-        (edited(BUDGET, without("after", "diff")), ["diff.after"]),
-        (edited(BUDGET, put("after", 124, "diff")), ["diff.after"]),
-        (edited(BUDGET, put("after", "124.00 USD", "diff")), []),
-        (edited(BUDGET, put("before", 7, "diff"), call=2), ["nothing live"]),
-        (budget_at_once, ["nothing live"]),
-        (drafted, REFUSED),
-        (replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
-        (replaced(BUDGET, 200, old=422), REFUSED[:-1]),
-    ],
+    (replaced(BUDGET, 201, b"null", old=201), ["body"]),
+    (edited(BUDGET, without("draft_id")), ["draft_id"]),
+    (edited(BUDGET, put("draft_id", "d-7")), ["draft_id"]),
+    (edited(BUDGET, put("status", "approved")), ["status"]),
+    (edited(BUDGET, without("diff")), ["diff"]),
+    (edited(BUDGET, without("field", "diff")), ["diff.field"]),
+    (edited(BUDGET, without("before", "diff")), ["diff.before"]),
+    (edited(BUDGET, without("after", "diff")), ["diff.after"]),
+    (edited(BUDGET, put("after", 124, "diff")), ["diff.after"]),
+    (edited(BUDGET, put("after", "124.00 USD", "diff")), []),
+    (edited(BUDGET, put("before", 7, "diff"), call=2), ["nothing live"]),
+    (budget_at_once, ["nothing live"]),
+    (drafted, REFUSED),
+    (replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
+    (replaced(BUDGET, 200, old=422), REFUSED[:-1]),
 )
 def test_deviation_of_a_write_fails_its_checks(change, expected) -> None:
     policy = Policy(operations=[BUDGET, "alpha.explain_objectives"])  # the others take long

@@ -38,18 +38,16 @@ AGAIN = "run the doctor again later"
 
 @each_case(
     ("answer", "expected", "step"),
-    [
-        (reply(200, b"<h1>Hi</h1>"), "not with the documented shape: (no JSON)", CHECK_URL),
-        (reply(200, b'{"data": [], "page": 1}'), "shape: {data [], page}", CHECK_URL),
-        (reply(429, b"slower"), "reachable, but fails: 429", AGAIN),
-        (reply(500, b"oops"), "reachable, but fails: 500", AGAIN),
-        (reply(401, b"{}"), "refuses every read: 401", "`--token-header` and `--auth-scheme`"),
-        (reply(404, b"{}"), "refuses every read: 404", "check the accounts"),
-        (reply(302, b"", "Location: https://u:p@elsewhere.example/a?t=1"), "to https", CHECK_URL),
-        (reply(307, b"", "Location: http://["), "redirects, which is never followed", CHECK_URL),
-        (reply(200, LISTING)[:-9], "breaks off or cannot be read", CHECK_URL),
-        (b"nonsense\r\n\r\n", "does not respond", "`--proxy` and `--ca-file`"),
-    ],
+    (reply(200, b"<h1>Hi</h1>"), "not with the documented shape: (no JSON)", CHECK_URL),
+    (reply(200, b'{"data": [], "page": 1}'), "shape: {data [], page}", CHECK_URL),
+    (reply(429, b"slower"), "reachable, but fails: 429", AGAIN),
+    (reply(500, b"oops"), "reachable, but fails: 500", AGAIN),
+    (reply(401, b"{}"), "refuses every read: 401", "`--token-header` and `--auth-scheme`"),
+    (reply(404, b"{}"), "refuses every read: 404", "check the accounts"),
+    (reply(302, b"", "Location: https://u:p@elsewhere.example/a?t=1"), "to https", CHECK_URL),
+    (reply(307, b"", "Location: http://["), "redirects, which is never followed", CHECK_URL),
+    (reply(200, LISTING)[:-9], "breaks off or cannot be read", CHECK_URL),
+    (b"nonsense\r\n\r\n", "does not respond", "`--proxy` and `--ca-file`"),
 )
 def test_service_that_serves_nothing_is_described(answer, expected, step) -> None:
     # Otherwise the next request may be sent over a connection that is being closed.
@@ -95,11 +93,9 @@ SILENT = "no whole response to 2 requests in a row; run it again when the servic
 
 @each_case(
     ("fault", "call", "timeout", "problem"),
-    [
-        (Fault.no_response(), 7, 9999, SILENT),
-        (Fault.slow(7), 3, 20, "the time was over; allow more: `--timeout`"),
-        (LIMITED, 5, 120, f"the service asks to wait 3600 s; {RETRY_LATER}"),
-    ],
+    (Fault.no_response(), 7, 9999, SILENT),
+    (Fault.slow(7), 3, 20, "the time was over; allow more: `--timeout`"),
+    (LIMITED, 5, 120, f"the service asks to wait 3600 s; {RETRY_LATER}"),
 )
 def test_service_that_takes_too_long_ends_the_examination(fault, call, timeout, problem) -> None:
     fake = FakeAdService()
@@ -133,7 +129,7 @@ def judge(service: Service, report: Report) -> None:
 OUTCOMES = [503, 429, 404, 403, 302]
 
 
-@each_case("number", range(1, 40))
+@each_case("number", *range(1, 40))
 def test_failure_that_stays_is_no_fact(number) -> None:
     """One request fails with all its attempts, or all do from one on."""
     is_end, outcome = number % 2 == 0, OUTCOMES[number % len(OUTCOMES)]

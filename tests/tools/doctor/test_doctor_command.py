@@ -27,7 +27,7 @@ SECRET = "hunter2-s3cret"
 COLUMNS, LINES = 100, 40
 
 
-@each_case("arguments", [[], ["--token", SECRET]])
+@each_case("arguments", [], ["--token", SECRET])
 def test_exit_code_3_means_that_no_read_was_accepted(arguments, capsys) -> None:
     with served(Service(header="authorization")) as url:
         assert main(["doctor", url, *BETA, *arguments]) == 3
@@ -50,19 +50,17 @@ def test_dry_run_sends_nothing(capsys) -> None:
 
 @each_case(
     ("arguments", "complaint"),
-    [
-        ([], "URL is missing: pass it, or a file with --check"),
-        (["http://x"], "--account is missing: pass it, or a file with --check"),
-        ([*GIVEN, "--header", "X-Tenant"], "expected NAME:VALUE"),
-        ([*GIVEN, "--ca-file", "missing.pem"], "missing.pem"),
-        ([*GIVEN, "--save", "a", "--check", "b"], "not allowed with"),
-        ([*GIVEN, "--save", "no/such.toml"], "no is no folder"),
-        ([*GIVEN, "--save", "x" * 252], ".part cannot be written: File name too long"),
-        (["ads.example.com", *BETA], "base_url must start with http:// or https://"),
-        ([*GIVEN, "--timeout", "0"], "timeout must be a finite number"),
-        ([*GIVEN, "--token-env", "NOT_SET"], "NOT_SET is not set"),
-        ([*GIVEN, "--targeting", "\udcff"], "not a JSON object"),
-    ],
+    ([], "URL is missing: pass it, or a file with --check"),
+    (["http://x"], "--account is missing: pass it, or a file with --check"),
+    ([*GIVEN, "--header", "X-Tenant"], "expected NAME:VALUE"),
+    ([*GIVEN, "--ca-file", "missing.pem"], "missing.pem"),
+    ([*GIVEN, "--save", "a", "--check", "b"], "not allowed with"),
+    ([*GIVEN, "--save", "no/such.toml"], "no is no folder"),
+    ([*GIVEN, "--save", "x" * 252], ".part cannot be written: File name too long"),
+    (["ads.example.com", *BETA], "base_url must start with http:// or https://"),
+    ([*GIVEN, "--timeout", "0"], "timeout must be a finite number"),
+    ([*GIVEN, "--token-env", "NOT_SET"], "NOT_SET is not set"),
+    ([*GIVEN, "--targeting", "\udcff"], "not a JSON object"),
 )
 def test_wrong_command_line_is_refused(arguments, complaint, capsys) -> None:
     try:
@@ -98,7 +96,7 @@ def interrupting(after: int):
         signal.signal(signal.SIGINT, before)
 
 
-@each_case("after", [0, 6])
+@each_case("after", 0, 6)
 def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     with interrupting(after) as url:
         arguments = ["--account", ACCOUNT, "--token", SECRET, "--markdown"]
@@ -124,21 +122,19 @@ def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
 
 @each_case(
     ("options", "header", "secret", "auth"),
-    [
-        (
-            ["--auth-scheme", "Token", "--token-env", "MY_TOKEN"],
-            "authorization",
-            "Token sesame-1",
-            AuthShape(scheme="Token", env="MY_TOKEN"),
-        ),
-        (
-            ["--token-header", "X-Key", "--token-file", "token"],
-            "x-key",
-            "sesame-1",
-            AuthShape(scheme="", header="x-key", file="../token"),
-        ),
-        ([], "authorization", "Bearer sesame-1", AuthShape(env="ADCLIENT_TOKEN")),
-    ],
+    (
+        ["--auth-scheme", "Token", "--token-env", "MY_TOKEN"],
+        "authorization",
+        "Token sesame-1",
+        AuthShape(scheme="Token", env="MY_TOKEN"),
+    ),
+    (
+        ["--token-header", "X-Key", "--token-file", "token"],
+        "x-key",
+        "sesame-1",
+        AuthShape(scheme="", header="x-key", file="../token"),
+    ),
+    ([], "authorization", "Bearer sesame-1", AuthShape(env="ADCLIENT_TOKEN")),
 )
 def test_saved_file_makes_a_client(
     options, header, secret, auth, tmp_path, monkeypatch, capsys

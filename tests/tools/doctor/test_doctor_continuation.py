@@ -76,28 +76,26 @@ def number_under(name: str, form: str = "item number", **options) -> Listing:
 
 @each_case(
     ("listing", "name"),
-    [
-        # An old offset skips: the continuation is the number of an item.
-        (number_under("last_id", old={"offset": "offset"}, count=60), "last_id"),
-        # A parameter for the last item skips one: the continuation is the next item.
-        (Listing(form="following", name="start_key", old={"after": "last"}), "start_key"),
-        (Listing(form="following", name="k7", old={"after": "last"}), None),
-        (number_under("k7", "page", old={"offset": "offset"}), None),
-        # An old name does not move on, or leads to nothing.
-        (Listing(name="k7", old={"cursor": "ignored"}), None),
-        # An old name goes round in circles, later.
-        (number_under("last_id", old={"after": "circle"}, count=60), "last_id"),
-        # An old offset takes the number of an item, and would lose items.
-        (number_under("last_id", old={"after": "offset"}, count=60), "last_id"),
-        (number_under("last_id", old={"after": "offset"}, count=200), None),
-        # Pages overlap by one item.
-        (Listing(name="k7", old={"cursor": "overlap"}), None),
-        # Beside a token, too: it would lose the first item of each page, or is a page.
-        (Listing(name="page_token", old={"cursor": "skip"}), "page_token"),
-        (number_under("since_id", "fraction", old={"after": "skip"}), "since_id"),
-        # One that loses nothing.
-        (number_under("k7", "offset", old={"offset": "offset"}), "offset"),
-    ],
+    # An old offset skips: the continuation is the number of an item.
+    (number_under("last_id", old={"offset": "offset"}, count=60), "last_id"),
+    # A parameter for the last item skips one: the continuation is the next item.
+    (Listing(form="following", name="start_key", old={"after": "last"}), "start_key"),
+    (Listing(form="following", name="k7", old={"after": "last"}), None),
+    (number_under("k7", "page", old={"offset": "offset"}), None),
+    # An old name does not move on, or leads to nothing.
+    (Listing(name="k7", old={"cursor": "ignored"}), None),
+    # An old name goes round in circles, later.
+    (number_under("last_id", old={"after": "circle"}, count=60), "last_id"),
+    # An old offset takes the number of an item, and would lose items.
+    (number_under("last_id", old={"after": "offset"}, count=60), "last_id"),
+    (number_under("last_id", old={"after": "offset"}, count=200), None),
+    # Pages overlap by one item.
+    (Listing(name="k7", old={"cursor": "overlap"}), None),
+    # Beside a token, too: it would lose the first item of each page, or is a page.
+    (Listing(name="page_token", old={"cursor": "skip"}), "page_token"),
+    (number_under("since_id", "fraction", old={"after": "skip"}), "since_id"),
+    # One that loses nothing.
+    (number_under("k7", "offset", old={"offset": "offset"}), "offset"),
 )
 def test_old_parameter_that_loses_items_is_not_taken(listing, name) -> None:
     others = dict.fromkeys(("beta.list_campaigns", "gamma.list_ads"), listing)

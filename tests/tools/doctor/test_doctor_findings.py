@@ -11,20 +11,18 @@ NO_BETA = "; pass an account of beta with `--account`"
 
 @each_case(
     ("service", "accounts", "problem"),
-    [
-        (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
-        (
-            Service(foreign=("beta",)),  # a default account is none of the platform
-            ACCOUNT,
-            f"beta.list_campaigns and 1 other: not accepted: 404 no such account{NO_BETA}",
-        ),
-        (
-            Service(foreign=("beta",), listing=Listing(place="body")),
-            ACCOUNT,
-            "beta.list_campaigns and 1 other: accepted in the query alone, and an account that "
-            f"cannot exist makes no difference{NO_BETA}",
-        ),
-    ],
+    (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
+    (
+        Service(foreign=("beta",)),  # a default account is none of the platform
+        ACCOUNT,
+        f"beta.list_campaigns and 1 other: not accepted: 404 no such account{NO_BETA}",
+    ),
+    (
+        Service(foreign=("beta",), listing=Listing(place="body")),
+        ACCOUNT,
+        "beta.list_campaigns and 1 other: accepted in the query alone, and an account that "
+        f"cannot exist makes no difference{NO_BETA}",
+    ),
 )
 def test_account_that_does_not_fit_is_a_problem(service, accounts, problem) -> None:
     assert examined(service, account_id=accounts).problems == (problem,)
@@ -59,21 +57,19 @@ UNKNOWN = "those given are accepted; whether they are needed is unknown"
 
 @each_case(
     ("service", "given", "certainty", "conclusion"),
-    [
-        (Service(header="x-api-key"), TOKEN, "observed", "the given ones are refused"),
-        (Service(header="x-api-key"), {}, "observed", "needed"),
-        (Service(header="authorization", secret="Bearer sesame"), CALLED, "observed", NEEDED),
-        (
-            Service(header="authorization", secret="Token sesame", tenant="t"),
-            {"auth": lambda _: {"Authorization": "Token sesame"}, **TENANT},
-            "observed",
-            NEEDED,
-        ),
-        (Service(tenant="t"), TOKEN | TENANT, "observed", NEEDLESS),
-        (Service(listing=Listing(count=0)), {}, "likely", NEEDLESS),
-        (Service(turn=public), TOKEN, "likely", NEEDED),
-        (Service(change=failing), TOKEN, "not observed", UNKNOWN),
-    ],
+    (Service(header="x-api-key"), TOKEN, "observed", "the given ones are refused"),
+    (Service(header="x-api-key"), {}, "observed", "needed"),
+    (Service(header="authorization", secret="Bearer sesame"), CALLED, "observed", NEEDED),
+    (
+        Service(header="authorization", secret="Token sesame", tenant="t"),
+        {"auth": lambda _: {"Authorization": "Token sesame"}, **TENANT},
+        "observed",
+        NEEDED,
+    ),
+    (Service(tenant="t"), TOKEN | TENANT, "observed", NEEDLESS),
+    (Service(listing=Listing(count=0)), {}, "likely", NEEDLESS),
+    (Service(turn=public), TOKEN, "likely", NEEDED),
+    (Service(change=failing), TOKEN, "not observed", UNKNOWN),
 )
 def test_credentials_are_needed_or_not(service, given, certainty, conclusion) -> None:
     found = examined(service, **given)["credentials"]
@@ -92,7 +88,7 @@ def as_any_word(text, query, items):
     return [item for item in items if item["name"].split()[1] in text] + items[:2]
 
 
-@each_case("search", [as_words, as_any_word])
+@each_case("search", as_words, as_any_word)
 def test_targeting_without_a_clear_effect_is_not_observed(search) -> None:
     assert examined(Service(search=search))["objects"].certainty == "not observed"
     report = examined(Service(search=as_words), targeting={"type": "X"})
@@ -105,12 +101,10 @@ DEFAULT = ("x-request-id", "request-id")
 
 @each_case(
     ("headers", "certainty", "names"),
-    [
-        ({"x-request-id": None}, "observed", DEFAULT),
-        ({"x-request-id": "0", "request-id": None}, "observed", ("request-id",)),
-        ({"x-amzn-requestid": None, "cf-ray": None}, "observed", ("x-amzn-requestid", "cf-ray")),
-        ({"x-request-id": "always the same"}, "likely", DEFAULT),
-    ],
+    ({"x-request-id": None}, "observed", DEFAULT),
+    ({"x-request-id": "0", "request-id": None}, "observed", ("request-id",)),
+    ({"x-amzn-requestid": None, "cf-ray": None}, "observed", ("x-amzn-requestid", "cf-ray")),
+    ({"x-request-id": "always the same"}, "likely", DEFAULT),
 )
 def test_header_with_a_new_value_each_time_is_the_request_id(headers, certainty, names) -> None:
     service = Service()

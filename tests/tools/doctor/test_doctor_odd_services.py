@@ -11,7 +11,7 @@ from adclient import AdClient
 from adclient._survey.observation import READS
 
 
-@each_case("name", SERVICES)
+@each_case("name", *SERVICES)
 def test_odd_service_is_read_as_a_whole_or_reported(name) -> None:
     odd = SERVICES[name]
     transport = httpx.MockTransport(odd.handle)

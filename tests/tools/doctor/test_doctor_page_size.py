@@ -14,11 +14,9 @@ FOUND = ("any", "at most the usual", "at least 3")
 
 @each_case(
     ("kind", "is_found"),
-    [
-        *((kind, True) for kind in FOUND),
-        # The number is that of a page only at times, or of something else.
-        *((kind, False) for kind in (*SIZES, *OTHER_SIZES) if kind not in FOUND),
-    ],
+    *((kind, True) for kind in FOUND),
+    # The number is that of a page only at times, or of something else.
+    *((kind, False) for kind in (*SIZES, *OTHER_SIZES) if kind not in FOUND),
 )
 def test_number_that_means_something_else_is_no_page_size(kind, is_found) -> None:
     listing = Listing(size=9, count=30, sizes={"per_page": kind})
@@ -32,13 +30,11 @@ def test_number_that_means_something_else_is_no_page_size(kind, is_found) -> Non
 
 @each_case(
     ("other", "where"),
-    [
-        (Listing(size=2, count=5, sizes={"limit": "any"}), ""),
-        (Listing(size=6, count=13, is_strict=True), " of beta.list_campaigns"),
-        # A page cannot be shorter, or the parameter continues it.
-        (Listing(size=1, count=3, sizes={"limit": "any"}), " of beta.list_campaigns"),
-        (Listing(size=6, count=13, name="limit", hint="link"), " of beta.list_campaigns"),
-    ],
+    (Listing(size=2, count=5, sizes={"limit": "any"}), ""),
+    (Listing(size=6, count=13, is_strict=True), " of beta.list_campaigns"),
+    # A page cannot be shorter, or the parameter continues it.
+    (Listing(size=1, count=3, sizes={"limit": "any"}), " of beta.list_campaigns"),
+    (Listing(size=6, count=13, name="limit", hint="link"), " of beta.list_campaigns"),
 )
 def test_reads_that_differ_have_page_sizes_of_their_own(other, where, tmp_path) -> None:
     listing = Listing(size=6, count=13, sizes={"limit": "any"})

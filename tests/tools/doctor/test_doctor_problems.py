@@ -31,35 +31,33 @@ def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[
 
 @each_case(
     ("service", "point", "problem"),
-    [
-        # It does not look at the account, or at anything.
-        (only(10, "same"), "read parameters", "makes no difference; pass an account that has"),
-        (only(10, "same", is_strict=True), "", "makes no difference"),
-        (Service(account="same", turn=new_ids), "read parameters", "makes no difference"),
-        # Its order is random.
-        (Service(is_random=True), "continuation", f"change from request to request{ASK}"),
-        # It does not look at the continuation.
-        (only(10, name="k7", size=9, form="last"), "continuation", "no way to continue"),
-        # It may have no more, or not have understood.
-        (only(5, form="yes"), "continuation", "no text, number or object; set `cursor_parameter`"),
-        # It goes wrong later.
-        (turned(first_page_late, count=30), "", f"and 6 others: page 4: same items{ASK}"),
-        (
-            turned(
-                lambda r, items, more: (items, 17 if more == 16 else more),
-                form="offset",
-                name="offset",
-                count=30,
-            ),
-            "",
-            f": its pages skip items, as the continuations show{ASK}",
+    # It does not look at the account, or at anything.
+    (only(10, "same"), "read parameters", "makes no difference; pass an account that has"),
+    (only(10, "same", is_strict=True), "", "makes no difference"),
+    (Service(account="same", turn=new_ids), "read parameters", "makes no difference"),
+    # Its order is random.
+    (Service(is_random=True), "continuation", f"change from request to request{ASK}"),
+    # It does not look at the continuation.
+    (only(10, name="k7", size=9, form="last"), "continuation", "no way to continue"),
+    # It may have no more, or not have understood.
+    (only(5, form="yes"), "continuation", "no text, number or object; set `cursor_parameter`"),
+    # It goes wrong later.
+    (turned(first_page_late, count=30), "", f"and 6 others: page 4: same items{ASK}"),
+    (
+        turned(
+            lambda r, items, more: (items, 17 if more == 16 else more),
+            form="offset",
+            name="offset",
+            count=30,
         ),
-        # Items are missing.
-        (only(10, total=12), "", "`total` is 12, and 10 items were read, so items may be missing"),
-        (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
-        (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
-        (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
-    ],
+        "",
+        f": its pages skip items, as the continuations show{ASK}",
+    ),
+    # Items are missing.
+    (only(10, total=12), "", "`total` is 12, and 10 items were read, so items may be missing"),
+    (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
+    (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
+    (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
 )
 def test_problem_is_reported_with_a_next_step(service, point, problem) -> None:
     report = examined(service, most_requests=300)
@@ -75,12 +73,10 @@ STATED = {"next_page": 2, "total": "10", "isLast": False, "truncated": True}
 
 @each_case(
     ("extra", "headers"),
-    [
-        *(({name: value}, {}) for name, value in STATED.items()),
-        ({}, {"x-total-count": "10"}),
-        ({}, {"content-range": "items 0-3/10"}),
-        ({}, {"link": "</x>; REL='next'"}),
-    ],
+    *(({name: value}, {}) for name, value in STATED.items()),
+    ({}, {"x-total-count": "10"}),
+    ({}, {"content-range": "items 0-3/10"}),
+    ({}, {"link": "</x>; REL='next'"}),
 )
 def test_successor_that_is_named_in_other_words_is_a_problem(extra, headers) -> None:
     (problem,) = examined(Service(listing=Listing(count=4, extra=extra), headers=headers)).problems
@@ -136,7 +132,7 @@ def test_read_that_has_another_shape_is_a_problem() -> None:
     assert report["reads"].conclusion == "6 of 7 are accepted"
 
 
-@each_case("value", ["\\ud800", "http://[", "?" + "a" * 70_000, "a?b=" + "c" * 70_000])
+@each_case("value", "\\ud800", "http://[", "?" + "a" * 70_000, "a?b=" + "c" * 70_000)
 def test_odd_continuation_is_a_problem(value) -> None:
     def change(request, response):
         content = response.content.replace(b"at_4", value.encode())

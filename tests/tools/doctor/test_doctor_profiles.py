@@ -21,7 +21,7 @@ PAIRS = [
 def test_every_switch_is_found(pytestconfig) -> None:
     """`nox -s long` checks all pairs of switches."""
     is_long = pytestconfig.getoption("seeds") > 1
-    each_case("chosen", PAIRS if is_long else ROWS)(check)()
+    each_case("chosen", *(PAIRS if is_long else ROWS))(check)()
 
 
 def check(chosen: dict) -> None:

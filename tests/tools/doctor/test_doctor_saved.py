@@ -27,7 +27,8 @@ def saved(report, file) -> str:
 
 @each_case(
     ("header", "value", "scheme"),
-    [("authorization", "Token sesame", "Token"), ("authorization", "my secret words", "")],
+    ("authorization", "Token sesame", "Token"),
+    ("authorization", "my secret words", ""),
 )
 def test_part_of_a_secret_is_not_taken_for_its_scheme(header, value, scheme, file) -> None:
     report = examined(Service(header=header, secret=value), auth=lambda _: {header: value})
@@ -108,11 +109,9 @@ def unless_delta(fault: httpx.Response):
 
 @each_case(
     "service",
-    [
-        Service(change=unless_delta(httpx.Response(503))),
-        # A quota is used up.
-        Service(faults=lambda number: httpx.Response(403) if number > 6 else None),
-    ],
+    Service(change=unless_delta(httpx.Response(503))),
+    # A quota is used up.
+    Service(faults=lambda number: httpx.Response(403) if number > 6 else None),
 )
 def test_failure_is_no_change(service, file) -> None:
     saved(examined(Service()), file)
@@ -214,18 +213,16 @@ def test_depth_and_number_of_fields_are_limited(file) -> None:
 
 @each_case(
     ("before", "after", "expected"),
-    [
-        # The same structure with other data.
-        ([{"a": "x"}, {"a": None}], [{"a": None}], ()),
-        ([{"a": "x"}, {}], [{}], ()),
-        ([{"a": 1.5}], [{"a": 1}], ()),
-        # What was not allowed before.
-        ([{"a": "x"}], [{"a": "x"}, {"a": None}], ("a: string -> string or null",)),
-        ([{"a": "x"}], [{"a": "x"}, {}], ("a: string -> string or missing",)),
-        ([{"a": "x"}], [{"a": 1}], ("a: string -> integer",)),
-        ([{"a": "x"}], [{}], ("a: string -> nothing",)),
-        ([{"a": {"b": 1, "c": 1}}], [{"a": {"b": 1}}], ("a.c: integer -> nothing",)),
-    ],
+    # The same structure with other data.
+    ([{"a": "x"}, {"a": None}], [{"a": None}], ()),
+    ([{"a": "x"}, {}], [{}], ()),
+    ([{"a": 1.5}], [{"a": 1}], ()),
+    # What was not allowed before.
+    ([{"a": "x"}], [{"a": "x"}, {"a": None}], ("a: string -> string or null",)),
+    ([{"a": "x"}], [{"a": "x"}, {}], ("a: string -> string or missing",)),
+    ([{"a": "x"}], [{"a": 1}], ("a: string -> integer",)),
+    ([{"a": "x"}], [{}], ("a: string -> nothing",)),
+    ([{"a": {"b": 1, "c": 1}}], [{"a": {"b": 1}}], ("a.c: integer -> nothing",)),
 )
 def test_only_what_the_file_does_not_allow_is_a_change(before, after, expected, file) -> None:
     saved(examined(with_items(*before)), file)

@@ -308,12 +308,10 @@ def test_call_whose_token_was_refused_takes_no_turn(fake, gate_of) -> None:
 
 @each_case(
     ("reasons", "error"),
-    [
-        ([LOCKED] * 3, None),
-        ([LOCKED, "lost", LOCKED], None),
-        (["lost", LOCKED, "damaged"], "damaged"),
-        ([LOCKED] * 10_000, LOCKED),  # who repeats it for ever does not hang
-    ],
+    ([LOCKED] * 3, None),
+    ([LOCKED, "lost", LOCKED], None),
+    (["lost", LOCKED, "damaged"], "damaged"),
+    ([LOCKED] * 10_000, LOCKED),  # who repeats it for ever does not hang
 )
 def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
     gate, monkeypatch, reasons, error
@@ -368,11 +366,9 @@ async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fak
 
 @each_case(
     ("argument", "value"),
-    [
-        *(("ledger", value) for value in (None, "drafts.db", FakeAdService())),
-        *(("name", value) for value in (b"a", 1)),
-        *(("per_second", value) for value in (0, float("nan"), float("inf"), 10**400, True, "5")),
-    ],
+    *(("ledger", value) for value in (None, "drafts.db", FakeAdService())),
+    *(("name", value) for value in (b"a", 1)),
+    *(("per_second", value) for value in (0, float("nan"), float("inf"), 10**400, True, "5")),
 )
 def test_wrong_settings_are_refused(where, argument, value) -> None:
     with pytest.raises(adclient.ConfigurationError) as refused:

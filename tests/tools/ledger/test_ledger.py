@@ -56,7 +56,7 @@ def test_ledgers_are_loaded_by_their_names(where) -> None:
 URLS = ["postgresql+psycopg://a:hunter2@db/ads", "sqlite:///drafts.db", "host=db password=hunter2"]
 
 
-@each_case("url", URLS)
+@each_case("url", *URLS)
 def test_url_of_something_else_is_no_file(url) -> None:
     with pytest.raises(LedgerError, match="a file, or a URL that begins with postgresql://") as no:
         open_ledger(url)

@@ -143,7 +143,7 @@ FOREIGN = {
 }
 
 
-@each_case("name", FOREIGN)
+@each_case("name", *FOREIGN)
 def test_foreign_file_is_a_ledger_error_in_every_use(
     assert_refuses_a_write, ledger, uses, where, name
 ) -> None:
@@ -186,13 +186,11 @@ UPDATE_LAST, WHERE_LAST = "UPDATE adclient_ledger SET", "WHERE number = 2"
 
 @each_case(
     "sql",
-    [
-        "DROP TABLE adclient_ledger",
-        "ALTER TABLE adclient_ledger DROP COLUMN recorded_at",
-        f"{UPDATE_LAST} number = 'x', hash = 5, entry = x'ff', at = 7, day = x'01' {WHERE_LAST}",
-        f"{UPDATE_LAST} drafts_of_day = 'many', day = date() {WHERE_LAST}",
-        "DROP TABLE adclient_ledger; CREATE VIEW adclient_ledger AS SELECT 1 AS number",
-    ],
+    "DROP TABLE adclient_ledger",
+    "ALTER TABLE adclient_ledger DROP COLUMN recorded_at",
+    f"{UPDATE_LAST} number = 'x', hash = 5, entry = x'ff', at = 7, day = x'01' {WHERE_LAST}",
+    f"{UPDATE_LAST} drafts_of_day = 'many', day = date() {WHERE_LAST}",
+    "DROP TABLE adclient_ledger; CREATE VIEW adclient_ledger AS SELECT 1 AS number",
 )
 def test_tampered_ledger_raises_nothing_but_ledger_errors(uses, where, sql) -> None:
     Path(where).unlink(missing_ok=True)
@@ -253,7 +251,7 @@ def test_damaged_index_is_found_and_stages_no_plan_again(ledger, execute, tmp_pa
     assert "the file is corrupt" in report.ledger_problem
 
 
-@each_case("path", [*(":MEMORY:", Path(":memory:"), "file:drafts.db?mode=memory", "", " ", "a\0b")])
+@each_case("path", *(":MEMORY:", Path(":memory:"), "file:drafts.db?mode=memory", "", " ", "a\0b"))
 def test_path_of_no_file_is_refused_with_advice(path) -> None:
     for opened in (SQLiteLedger, open_ledger):
         with pytest.raises(ConfigurationError, match=r"outlives the process, not '.*a test"):

@@ -122,46 +122,44 @@ def odd(path: str, value: str) -> tuple[str, str]:
 
 @each_case(
     ("field", "before", "after", "expected", "seen"),
-    [
-        ("status", "PAUSED", "ENABLED", LIVE, "ENABLED"),
-        ("status", "ENABLED", "PAUSED", WAITING, "ENABLED"),
-        ("status", "PAUSED", "ENDED", overtaken("ENABLED"), "ENABLED"),
-        # Numbers are compared by value, also as text, and in the object `budget`.
-        ("daily_budget", 90, 100, LIVE, "100.00"),
-        ("dailyBudget", 90.0, Decimal("100.000"), LIVE, "100.00"),
-        ("daily_budget", 100, 120, WAITING, "100.00"),
-        ("bid", "1", "0.5", overtaken("1.25"), 1.25),
-        # A leading zero makes it a text.
-        ("postcode", "10115", "02134", overtaken("2134"), "2134"),
-        ("bid", "01", "01.25", odd("bid", "1.25"), None),
-        ("end_date", None, "2026-12-31", LIVE, "2026-12-31"),
-        ("is_test", False, True, LIVE, True),
-        ("is_test", 0, 1, odd("is_test", "true"), None),
-        # Objects are compared value by value.
-        ("budget", BUDGET, {"daily_budget": 120}, waiting("budget.daily_budget"), "100.00"),
-        ("fields", {"daily_budget": 90}, {"daily_budget": 100, "bid": 1.25}, LIVE, "100.00"),
-        ("campaign", {"status": "X", "bid": 1}, SET, overtaken("1.25 (campaign.bid)"), 1.25),
-        ("fields", {"x": 1}, {"status": "ENABLED", "x": 2}, unshown("fields.x"), None),
-        # A list is one value.
-        ("schedule", {"days": ["SUN"]}, {"days": ["MON", "FRI"]}, LIVE, ["MON", "FRI"]),
-        ("groups", [], [{"name": "all", "floor": "3"}], LIVE, [{"name": "all", "floor": 3}]),
-        # A null before may mean that the service does not tell.
-        ("status", None, "PAUSED", WAITING, "ENABLED"),
-        ("fields", {}, {"status": "PAUSED"}, waiting("fields.status"), "ENABLED"),
-        ("shared", "x", None, LIVE, None),
-        ("shared", "x", "y", overtaken("null"), None),
-        # Other objects in it, names that are there twice, and other forms are not guessed at.
-        ("cap", 1, 2, unshown("cap"), None),
-        ("pending_change.cap", 1, 2, LIVE, 2),
-        ("state", "OLD", "NEW", unshown("state"), None),
-        ("max", 1, 2, unread("beta.list_campaigns shows different values of max"), None),
-        ("floor", 2, 3, unshown("floor"), None),
-        ("budget", 100, 120, odd("budget", WHOLE), None),
-        ("daily_budget", "9 €", "12 €", odd("daily_budget", "100.00"), None),
-        ("daily_budget", 100, "100.0", odd("daily_budget", "100.00"), None),
-        ("status", "PAUSED", "PAUSED", NOTHING, None),
-        (None, None, None, NOTHING, None),
-    ],
+    ("status", "PAUSED", "ENABLED", LIVE, "ENABLED"),
+    ("status", "ENABLED", "PAUSED", WAITING, "ENABLED"),
+    ("status", "PAUSED", "ENDED", overtaken("ENABLED"), "ENABLED"),
+    # Numbers are compared by value, also as text, and in the object `budget`.
+    ("daily_budget", 90, 100, LIVE, "100.00"),
+    ("dailyBudget", 90.0, Decimal("100.000"), LIVE, "100.00"),
+    ("daily_budget", 100, 120, WAITING, "100.00"),
+    ("bid", "1", "0.5", overtaken("1.25"), 1.25),
+    # A leading zero makes it a text.
+    ("postcode", "10115", "02134", overtaken("2134"), "2134"),
+    ("bid", "01", "01.25", odd("bid", "1.25"), None),
+    ("end_date", None, "2026-12-31", LIVE, "2026-12-31"),
+    ("is_test", False, True, LIVE, True),
+    ("is_test", 0, 1, odd("is_test", "true"), None),
+    # Objects are compared value by value.
+    ("budget", BUDGET, {"daily_budget": 120}, waiting("budget.daily_budget"), "100.00"),
+    ("fields", {"daily_budget": 90}, {"daily_budget": 100, "bid": 1.25}, LIVE, "100.00"),
+    ("campaign", {"status": "X", "bid": 1}, SET, overtaken("1.25 (campaign.bid)"), 1.25),
+    ("fields", {"x": 1}, {"status": "ENABLED", "x": 2}, unshown("fields.x"), None),
+    # A list is one value.
+    ("schedule", {"days": ["SUN"]}, {"days": ["MON", "FRI"]}, LIVE, ["MON", "FRI"]),
+    ("groups", [], [{"name": "all", "floor": "3"}], LIVE, [{"name": "all", "floor": 3}]),
+    # A null before may mean that the service does not tell.
+    ("status", None, "PAUSED", WAITING, "ENABLED"),
+    ("fields", {}, {"status": "PAUSED"}, waiting("fields.status"), "ENABLED"),
+    ("shared", "x", None, LIVE, None),
+    ("shared", "x", "y", overtaken("null"), None),
+    # Other objects in it, names that are there twice, and other forms are not guessed at.
+    ("cap", 1, 2, unshown("cap"), None),
+    ("pending_change.cap", 1, 2, LIVE, 2),
+    ("state", "OLD", "NEW", unshown("state"), None),
+    ("max", 1, 2, unread("beta.list_campaigns shows different values of max"), None),
+    ("floor", 2, 3, unshown("floor"), None),
+    ("budget", 100, 120, odd("budget", WHOLE), None),
+    ("daily_budget", "9 €", "12 €", odd("daily_budget", "100.00"), None),
+    ("daily_budget", 100, "100.0", odd("daily_budget", "100.00"), None),
+    ("status", "PAUSED", "PAUSED", NOTHING, None),
+    (None, None, None, NOTHING, None),
 )
 def test_value_that_is_read_is_compared_with_both_of_the_diff(
     ledger, clock, field, before, after, expected, seen

@@ -184,7 +184,7 @@ def test_client_that_cannot_stage_is_refused(team) -> None:
         plan.stage(AsyncAdClient(BASE_URL))
 
 
-@each_case(("seconds", "verdict"), [(None, "unknown"), (-1, "unknown"), (60, "under way")])
+@each_case(("seconds", "verdict"), (None, "unknown"), (-1, "unknown"), (60, "under way"))
 def test_entry_in_a_users_ledger_is_under_way_until_its_deadline(team, seconds, verdict) -> None:
     [change] = plan_of(team.folder, pause()).changes
     deadline = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)

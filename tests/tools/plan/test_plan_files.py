@@ -30,7 +30,7 @@ BAD = [
 ]
 
 
-@each_case(("text", "number", "problem"), BAD)
+@each_case(("text", "number", "problem"), *BAD)
 def test_file_that_is_wrong_is_refused_with_the_change(tmp_path, text, number, problem) -> None:
     path = tmp_path / "changes.toml"
     path.write_text(text)
@@ -55,18 +55,16 @@ NO_ID = {"call": "alpha.update_creative", "account_id": "a"}
 
 @each_case(
     ("one", "other", "problem"),
-    [
-        ({**BUDGET, "daily_budget": 1}, {**BUDGET, "fields": {"daily_budget": 2}}, "daily_budget"),
-        ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a.b.c": 1}}, "a.b.c"),
-        ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a": {"c": 1}}}, None),
-        (TARGETING, {**TARGETING, "targeting": {"age": 5}}, "targeting"),
-        (TARGETING, {**BUDGET, "fields": {"targeting": {"age": 5}}}, "targeting.age"),
-        (TARGETING, {**BUDGET, "campaign_id": "d", "fields": {"targeting": 1}}, None),
-        *[(BIDS[0], BIDS[1], "cpc_bid"), *((BIDS[0], other, None) for other in BIDS[2:])],
-        *[(new, {**new, "fields": {"name": "y"}}, None) for new in (NEW, NEW_AD)],
-        ({**NO_ID, "creative_id": "c", "fields": {"a": 1}}, {**BUDGET, "fields": {"a": 2}}, None),
-        ({**NO_ID, "fields": {"name": "x"}}, {**NO_ID, "fields": {"name": "y"}}, "name"),
-    ],
+    ({**BUDGET, "daily_budget": 1}, {**BUDGET, "fields": {"daily_budget": 2}}, "daily_budget"),
+    ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a.b.c": 1}}, "a.b.c"),
+    ({**BUDGET, "fields": {"a": {"b": 1}}}, {**BUDGET, "fields": {"a": {"c": 1}}}, None),
+    (TARGETING, {**TARGETING, "targeting": {"age": 5}}, "targeting"),
+    (TARGETING, {**BUDGET, "fields": {"targeting": {"age": 5}}}, "targeting.age"),
+    (TARGETING, {**BUDGET, "campaign_id": "d", "fields": {"targeting": 1}}, None),
+    *[(BIDS[0], BIDS[1], "cpc_bid"), *((BIDS[0], other, None) for other in BIDS[2:])],
+    *[(new, {**new, "fields": {"name": "y"}}, None) for new in (NEW, NEW_AD)],
+    ({**NO_ID, "creative_id": "c", "fields": {"a": 1}}, {**BUDGET, "fields": {"a": 2}}, None),
+    ({**NO_ID, "fields": {"name": "x"}}, {**NO_ID, "fields": {"name": "y"}}, "name"),
 )
 def test_two_changes_that_set_one_value_are_refused(one, other, problem, tmp_path) -> None:
     if problem is None:

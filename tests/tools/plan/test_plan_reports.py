@@ -77,7 +77,7 @@ HEADINGS = ["#", "verdict", "missing", "call", "account and target", "before -> 
 HEADINGS += ["draft", "reason", "why"]
 
 
-@each_case("text", HOSTILE)
+@each_case("text", *HOSTILE)
 def test_hostile_text_cannot_forge_a_report(text) -> None:
     report = reported(text)
     outside, rows = shown(report.markdown())
@@ -192,34 +192,32 @@ CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
 
 @each_case(
     ("changes", "sums"),
-    [
-        (
-            [
-                {**BUDGET, "daily_budget": 120, "expect": 0.1},
-                {**OTHER, "daily_budget": 0.2, "expect": 0.2},
-            ],
-            ["daily_budget 0.3 -> 120.2 of 2"],
-        ),
-        # Of several, a value alone is that of none.
-        (
-            [{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
-            ["bid ? -> 2 of 1", "daily_budget ? -> 5 of 1"],
-        ),
-        # Inside of a value, whose amounts are paired only if there are as many before.
-        (
-            [
-                {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
-                {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
-            ],
-            ["ads.bid ? -> 6 of 3"],
-        ),
-        (
-            [{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
-            ["ads.bid 4 -> 3 of 1", "bid ? -> 1 of 1"],
-        ),
-        ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 -> 40 of 1"]),
-        ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused
-    ],
+    (
+        [
+            {**BUDGET, "daily_budget": 120, "expect": 0.1},
+            {**OTHER, "daily_budget": 0.2, "expect": 0.2},
+        ],
+        ["daily_budget 0.3 -> 120.2 of 2"],
+    ),
+    # Of several, a value alone is that of none.
+    (
+        [{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
+        ["bid ? -> 2 of 1", "daily_budget ? -> 5 of 1"],
+    ),
+    # Inside of a value, whose amounts are paired only if there are as many before.
+    (
+        [
+            {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
+            {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
+        ],
+        ["ads.bid ? -> 6 of 3"],
+    ),
+    (
+        [{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
+        ["ads.bid 4 -> 3 of 1", "bid ? -> 1 of 1"],
+    ),
+    ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 -> 40 of 1"]),
+    ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused
 )
 def test_check_sums_the_money_that_the_plan_shows(changes, sums) -> None:
     found = Plan.of("w47", changes).check(MONEY).money

@@ -50,19 +50,17 @@ def test_plan_reads_back_as_it_was_written(title, fields, why, expect) -> None:
 
 @each_case(
     ("changes", "problem"),
-    [
-        (None, "expected changes to be a list, not NoneType"),
-        ([THEMES, {**BUDGET, "daily_budgt": 5}], "did you mean daily_budget"),
-        ([{**BUDGET, "fields": {"a": "\ud800"}}], "surrogate"),
-        ([{**BUDGET, "fields": {"a": {1}}}], "expected a JSON value, got set"),
-    ],
+    (None, "expected changes to be a list, not NoneType"),
+    ([THEMES, {**BUDGET, "daily_budgt": 5}], "did you mean daily_budget"),
+    ([{**BUDGET, "fields": {"a": "\ud800"}}], "surrogate"),
+    ([{**BUDGET, "fields": {"a": {1}}}], "expected a JSON value, got set"),
 )
 def test_changes_that_cannot_be_meant_are_refused(changes, problem) -> None:
     with pytest.raises(ConfigurationError, match=f"^the plan(, change [12])?: .*{problem}"):
         Plan.of("w47", changes)
 
 
-@each_case("change", [{**BUDGET, "fields": {"a": [None]}}, {**BUDGET, "expect": None}])
+@each_case("change", {**BUDGET, "fields": {"a": [None]}}, {**BUDGET, "expect": None})
 def test_null_can_be_staged_but_not_written(change, tmp_path) -> None:
     plan = Plan.of("w47", [THEMES, change])
     assert plan.check().exit_code == 0
@@ -152,22 +150,20 @@ KEYWORDS |= {"arguments": {"account_id": "a", "keywords": ["shoes"]}}
 
 @each_case(
     ("fields", "problem"),
-    [
-        ({"state": "under way", "draft_id": None}, "perhaps a draft is not reverted: its outcome"),
-        ({"state": "unknown"}, "draft draft_1 is not reverted: its outcome is unknown"),
-        ({"diff": None}, "the ledger does not have its diff"),
-        ({"over_limit": "much"}, "it was over a limit"),
-        ({"operation": "beta.create_video_campaign"}, "what is created or removed"),
-        ({"diff": diff(None, 1)}, "what is created or removed"),
-        ({"diff": diff(1, None)}, "what is created or removed"),
-        ({"diff": diff(1, 120, "budget")}, "its diff shows budget, and its call has set "),
-        # Another value than the call has set, such as micros.
-        ({"diff": diff(10**8, 120_000_000)}, "sets daily_budget to 120000000, and its call to 120"),
-        # Half of a draft.
-        ({"arguments": BOTH, "diff": diff("b", "x", "name")}, "and its call has set name, end"),
-        ({"arguments": BOTH, "diff": diff({"name": [None], "end": 1}, AFTER, "c")}, "no null"),
-        ({**KEYWORDS, "diff": diff([], ["shoes"], "keywords")}, "of keywords cannot be reverted"),
-    ],
+    ({"state": "under way", "draft_id": None}, "perhaps a draft is not reverted: its outcome"),
+    ({"state": "unknown"}, "draft draft_1 is not reverted: its outcome is unknown"),
+    ({"diff": None}, "the ledger does not have its diff"),
+    ({"over_limit": "much"}, "it was over a limit"),
+    ({"operation": "beta.create_video_campaign"}, "what is created or removed"),
+    ({"diff": diff(None, 1)}, "what is created or removed"),
+    ({"diff": diff(1, None)}, "what is created or removed"),
+    ({"diff": diff(1, 120, "budget")}, "its diff shows budget, and its call has set "),
+    # Another value than the call has set, such as micros.
+    ({"diff": diff(10**8, 120_000_000)}, "sets daily_budget to 120000000, and its call to 120"),
+    # Half of a draft.
+    ({"arguments": BOTH, "diff": diff("b", "x", "name")}, "and its call has set name, end"),
+    ({"arguments": BOTH, "diff": diff({"name": [None], "end": 1}, AFTER, "c")}, "no null"),
+    ({**KEYWORDS, "diff": diff([], ["shoes"], "keywords")}, "of keywords cannot be reverted"),
 )
 def test_what_cannot_be_reverted_is_a_note_and_nothing_is_guessed(fields, problem) -> None:
     plan = Plan.revert("w47", [entry(2, state="refused"), entry(**fields)])

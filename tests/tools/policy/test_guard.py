@@ -64,13 +64,11 @@ async def test_write_is_recorded_before_it_is_sent_and_when_it_is_staged(client_
 
 @each_case(
     ("response", "error", "state", "draft_id"),
-    [
-        (404, adclient.NotFound, "not staged", None),
-        (500, OutcomeUnknown, "unknown", "draft_9"),
-        (httpx.ConnectError("refused"), adclient.ConnectionFailed, "not staged", None),
-        (httpx.ReadError("reset"), OutcomeUnknown, "unknown", None),
-        (201, OutcomeUnknown, "unknown", "draft_9"),
-    ],
+    (404, adclient.NotFound, "not staged", None),
+    (500, OutcomeUnknown, "unknown", "draft_9"),
+    (httpx.ConnectError("refused"), adclient.ConnectionFailed, "not staged", None),
+    (httpx.ReadError("reset"), OutcomeUnknown, "unknown", None),
+    (201, OutcomeUnknown, "unknown", "draft_9"),
 )
 def test_failed_write_is_recorded_with_its_reason(response, error, state, draft_id) -> None:
     ledger = MemoryLedger()
@@ -108,11 +106,9 @@ async def test_entry_has_the_actor_of_its_client(client_kind, monkeypatch) -> No
 
 @each_case(
     ("error", "reason"),
-    [
-        # The text of another library may hold a secret.
-        (RuntimeError("https://auth.example.com?client_secret=hunter2"), "RuntimeError"),
-        (LedgerError("the client that fetches tokens"), "LedgerError: the client that fetches"),
-    ],
+    # The text of another library may hold a secret.
+    (RuntimeError("https://auth.example.com?client_secret=hunter2"), "RuntimeError"),
+    (LedgerError("the client that fetches tokens"), "LedgerError: the client that fetches"),
 )
 @sync_and_async
 async def test_error_of_a_token_function_is_recorded(client_kind, error, reason) -> None:
@@ -269,7 +265,7 @@ def test_call_that_is_admitted_too_late_sends_nothing(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-@each_case(("is_late", "is_broken"), [(False, False), (False, True), (True, False), (True, True)])
+@each_case(("is_late", "is_broken"), (False, False), (False, True), (True, False), (True, True))
 def test_call_that_ends_while_admitted_leaves_none_unknown(client_kind, is_late, is_broken) -> None:
     """The first one has begun to be recorded, and the second one waits behind it."""
     ledger, service = MemoryLedger(), Service()
@@ -339,13 +335,11 @@ def test_async_call_returns_its_draft_if_the_ledger_hangs(monkeypatch) -> None:
 
 @each_case(
     ("argument", "value", "problem"),
-    [
-        ("policy", {"accounts": ["a"]}, "^policy must be"),
-        ("ledger", "a.db", "^ledger must be"),
-        ("policy", Policy(no_repeat_within=5), "no_repeat_within needs a ledger"),
-        ("policy", MONEY, "change_at_most needs a ledger"),
-        ("policy", Policy(account={"a": Policy(drafts_per_day=5)}), "drafts_per_day needs a"),
-    ],
+    ("policy", {"accounts": ["a"]}, "^policy must be"),
+    ("ledger", "a.db", "^ledger must be"),
+    ("policy", Policy(no_repeat_within=5), "no_repeat_within needs a ledger"),
+    ("policy", MONEY, "change_at_most needs a ledger"),
+    ("policy", Policy(account={"a": Policy(drafts_per_day=5)}), "drafts_per_day needs a"),
 )
 @each_client_class
 def test_wrong_policy_or_ledger_is_refused(client_class, argument, value, problem) -> None:

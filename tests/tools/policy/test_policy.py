@@ -39,7 +39,12 @@ def test_rules_are_kept_exactly() -> None:
 
 @each_case(
     ("time", "seconds"),
-    [("90s", 90), ("30m", 1800), ("1h", 3600), ("2d", 172_800), (0.5, 0.5), (366 * 86_400, None)],
+    ("90s", 90),
+    ("30m", 1800),
+    ("1h", 3600),
+    ("2d", 172_800),
+    (0.5, 0.5),
+    (366 * 86_400, None),
 )
 def test_time_is_seconds_or_a_text(time, seconds) -> None:
     assert Policy(no_repeat_within=time).no_repeat_within == (seconds or time)
@@ -65,51 +70,49 @@ WRONG_TIMES = [
 
 @each_case(
     ("rules", "rule", "problem"),
-    [
-        *(
-            ({rule: value}, rule, f"{rule} {problem}")
-            for rule in ("accounts", "operations", "fields")
-            for value, problem in WRONG_LISTS
-        ),
-        ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
-        ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
-        *(({"money": {key: 1}}, "money", f"money {BLANKS}") for key in ("bid ", 1)),
-        *(
-            ({"money": {key: 1}}, "money", f"money has {key}, {NO_KEY}")
-            for key in ("bids.*", "bid*", "a..b", ".bid", "*")
-        ),
-        *(
-            ({"fields": ["name", key]}, "fields", f"{NO_KEY}, or targeting.* for whatever ")
-            for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)
-        ),
-        ({"fields": ["fields.*"]}, "fields", "fields has fields.*: leave out `fields.`"),
-        ({"money": {"fields.bid": 1}}, "money", "money has fields.bid: leave out `fields.`"),
-        *(
-            ({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
-            for value, shown in WRONG_AMOUNTS
-        ),
-        ({"change_at_most": "20", "money": {"bid": 1}}, "change_at_most", "got '20'"),
-        ({"change_at_most": 20}, "change_at_most", "change_at_most needs money"),
-        *(
-            ({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
-            for value in (-1, True, "5")
-        ),
-        *(
-            ({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
-            for value, shown in WRONG_TIMES
-        ),
-        ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
-        *(({"account": {key: Policy()}}, "account", f"account {BLANKS}") for key in (1, None, "")),
-        *(
-            ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
-            for value in ({}, None, Policy(accounts=["account_1"]), Policy(account=OWN_RULES))
-        ),
-        (
-            {"accounts": ["account_1"], "account": {"account_2": Policy()}},
-            "account.account_2",
-            "has rules, but accounts does not allow it",
-        ),
-    ],
+    *(
+        ({rule: value}, rule, f"{rule} {problem}")
+        for rule in ("accounts", "operations", "fields")
+        for value, problem in WRONG_LISTS
+    ),
+    ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
+    ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
+    *(({"money": {key: 1}}, "money", f"money {BLANKS}") for key in ("bid ", 1)),
+    *(
+        ({"money": {key: 1}}, "money", f"money has {key}, {NO_KEY}")
+        for key in ("bids.*", "bid*", "a..b", ".bid", "*")
+    ),
+    *(
+        ({"fields": ["name", key]}, "fields", f"{NO_KEY}, or targeting.* for whatever ")
+        for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)
+    ),
+    ({"fields": ["fields.*"]}, "fields", "fields has fields.*: leave out `fields.`"),
+    ({"money": {"fields.bid": 1}}, "money", "money has fields.bid: leave out `fields.`"),
+    *(
+        ({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
+        for value, shown in WRONG_AMOUNTS
+    ),
+    ({"change_at_most": "20", "money": {"bid": 1}}, "change_at_most", "got '20'"),
+    ({"change_at_most": 20}, "change_at_most", "change_at_most needs money"),
+    *(
+        ({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
+        for value in (-1, True, "5")
+    ),
+    *(
+        ({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
+        for value, shown in WRONG_TIMES
+    ),
+    ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
+    *(({"account": {key: Policy()}}, "account", f"account {BLANKS}") for key in (1, None, "")),
+    *(
+        ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
+        for value in ({}, None, Policy(accounts=["account_1"]), Policy(account=OWN_RULES))
+    ),
+    (
+        {"accounts": ["account_1"], "account": {"account_2": Policy()}},
+        "account.account_2",
+        "has rules, but accounts does not allow it",
+    ),
 )
 def test_wrong_rule_is_refused_by_name(rules, rule, problem) -> None:
     with pytest.raises(ConfigurationError) as refused:
@@ -135,7 +138,7 @@ def test_policy_cannot_be_changed_by_its_caller() -> None:
         policy.accounts = ("account_3",)
 
 
-@each_case("rules", [RULES, {}, {"money": {}}])
+@each_case("rules", RULES, {}, {"money": {}})
 def test_policy_is_a_value(rules) -> None:
     policy = Policy(**rules)
     twins = [pickle.loads(pickle.dumps(policy)), copy.copy(policy), copy.deepcopy(policy)]
@@ -219,23 +222,21 @@ IN_TABLE, OWN_TABLE = "account.account_2: ", "[account.account_2]"
 
 @each_case(
     ("old", "new", "problem"),
-    [
-        ('"account_1", "account_2"', "5", "accounts must have printable strings"),
-        ("accounts", "acounts", "acounts is not a key here: did you mean accounts?"),
-        ("20", "nan", "change_at_most must be a number from 0 to 10^15, got NaN"),
-        ("amount", '"a.*" = 1 #', "money has a.*, which is no key: write names joined by dots"),
-        ('["name"]', '["bid*"]', "fields has bid*, which is no key: write names joined by dots"),
-        ("amount", '"a.b" = -1 #', "money.a.b must be a number from 0 to 10^15, got -1"),
-        ("2.5", "2026-01-01", "money.bid must be a number from 0 to 10^15, got 2026-01-01"),
-        ("= 5", "= 5.0", "drafts_per_day must be a whole number, 0 or more"),
-        (".account_2]", '."account.2"]', "account.account.2 has rules, but accounts does not"),
-        ("= 2\n", '= "2"\n', IN_TABLE + "drafts_per_day must be a whole number, 0 or more"),
-        ("drafts_per_day = 2", "per_day = 2", IN_TABLE + "per_day is not a key here: did you mean"),
-        ("75_000", "-1", IN_TABLE + "money.daily_budget must be a number from 0 to 10^15, got -1"),
-        (OWN_TABLE, "[account]\naccount_2 = 5\n[money.x]", IN_TABLE + "expected a table"),
-        (OWN_TABLE, "[[account]]", "account must be a Mapping, not list"),
-        (OWN_TABLE, f"{OWN_TABLE}\naccounts = []", "account.account_2 must"),
-    ],
+    ('"account_1", "account_2"', "5", "accounts must have printable strings"),
+    ("accounts", "acounts", "acounts is not a key here: did you mean accounts?"),
+    ("20", "nan", "change_at_most must be a number from 0 to 10^15, got NaN"),
+    ("amount", '"a.*" = 1 #', "money has a.*, which is no key: write names joined by dots"),
+    ('["name"]', '["bid*"]', "fields has bid*, which is no key: write names joined by dots"),
+    ("amount", '"a.b" = -1 #', "money.a.b must be a number from 0 to 10^15, got -1"),
+    ("2.5", "2026-01-01", "money.bid must be a number from 0 to 10^15, got 2026-01-01"),
+    ("= 5", "= 5.0", "drafts_per_day must be a whole number, 0 or more"),
+    (".account_2]", '."account.2"]', "account.account.2 has rules, but accounts does not"),
+    ("= 2\n", '= "2"\n', IN_TABLE + "drafts_per_day must be a whole number, 0 or more"),
+    ("drafts_per_day = 2", "per_day = 2", IN_TABLE + "per_day is not a key here: did you mean"),
+    ("75_000", "-1", IN_TABLE + "money.daily_budget must be a number from 0 to 10^15, got -1"),
+    (OWN_TABLE, "[account]\naccount_2 = 5\n[money.x]", IN_TABLE + "expected a table"),
+    (OWN_TABLE, "[[account]]", "account must be a Mapping, not list"),
+    (OWN_TABLE, f"{OWN_TABLE}\naccounts = []", "account.account_2 must"),
 )
 def test_wrong_file_is_refused_with_the_rule(tmp_path_factory, old, new, problem) -> None:
     path = tmp_path_factory.mktemp("policy") / "policy.toml"

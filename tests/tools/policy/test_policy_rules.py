@@ -72,18 +72,16 @@ SEARCH, OTHER = "gamma.search_targeting", "account_2"
 
 @each_case(
     ("name", "arguments", "key"),
-    [
-        (CREATE, {"fields": {"x": {"account_id": OTHER}}}, "x.account_id"),
-        (CREATE, {"fields": {"x": {Key.ACCOUNT: OTHER}}}, "x.account_id"),
-        (CREATE, {"fields": {"x": [{"account_id": ["account_1", OTHER]}]}}, "x.account_id"),
-        (CREATE, {"fields": {"x": {"account_id": {"id": OTHER}}}}, "x.account_id.id"),
-        (CREATE, {"fields": {"x.account_id": OTHER}}, "x.account_id"),
-        (CREATE, {"fields": {"account_id.x": OTHER}}, "account_id.x"),
-        (CREATE, {"fields": {"": [[{"account_id": None}]]}}, ".account_id"),
-        (CREATE, {"fields": {"x": {"account_id": {}}}}, "x.account_id"),
-        (SEARCH, {"targeting": {"a": {"account_id": OTHER}}}, "targeting.a.account_id"),
-        (SEARCH, {"cursor": [{"account_id": OTHER}]}, "cursor.account_id"),
-    ],
+    (CREATE, {"fields": {"x": {"account_id": OTHER}}}, "x.account_id"),
+    (CREATE, {"fields": {"x": {Key.ACCOUNT: OTHER}}}, "x.account_id"),
+    (CREATE, {"fields": {"x": [{"account_id": ["account_1", OTHER]}]}}, "x.account_id"),
+    (CREATE, {"fields": {"x": {"account_id": {"id": OTHER}}}}, "x.account_id.id"),
+    (CREATE, {"fields": {"x.account_id": OTHER}}, "x.account_id"),
+    (CREATE, {"fields": {"account_id.x": OTHER}}, "account_id.x"),
+    (CREATE, {"fields": {"": [[{"account_id": None}]]}}, ".account_id"),
+    (CREATE, {"fields": {"x": {"account_id": {}}}}, "x.account_id"),
+    (SEARCH, {"targeting": {"a": {"account_id": OTHER}}}, "targeting.a.account_id"),
+    (SEARCH, {"cursor": [{"account_id": OTHER}]}, "cursor.account_id"),
 )
 def test_account_inside_an_argument_is_compared_as_well(name, arguments, key) -> None:
     reason = sentence(PINNED, name, **arguments)
@@ -101,12 +99,10 @@ def test_pinned_account_is_allowed_wherever_it_is_named() -> None:
 
 @each_case(
     ("patterns", "allowed"),
-    [
-        (["*"], ""),
-        (["*.list_*"], r"\w+\.list_"),
-        (["beta.pause_campaign", "alpha.*"], r"beta\.pause_campaign$|alpha\."),
-        ([], "nothing"),
-    ],
+    (["*"], ""),
+    (["*.list_*"], r"\w+\.list_"),
+    (["beta.pause_campaign", "alpha.*"], r"beta\.pause_campaign$|alpha\."),
+    ([], "nothing"),
 )
 def test_operations_are_allowed_by_pattern(patterns, allowed) -> None:
     policy = Policy(operations=patterns)
@@ -141,7 +137,7 @@ OTHERS += ["1\n", "1e3", "1_0", "0x1", "01", ".5", "5.", "1,5", "NaN", "inf", "ï
 WITHIN = [0, -0.0, 150, 149.99, Decimal("1.5e2"), TINY, [1, [150]], "150", "0.50", "0"]
 
 
-@each_case("amount", [*ABOVE, *BELOW, *OTHERS])
+@each_case("amount", *ABOVE, *BELOW, *OTHERS)
 def test_amount_that_is_not_within_its_limit_is_refused_at_every_depth(amount) -> None:
     for inner in (amount, [[amount]], [1, amount]):
         places = [{"daily_budget": inner}, {"bids": {"max": inner}}, {"bids": [[{"max": inner}]]}]
@@ -156,7 +152,7 @@ UNLISTED += ["d\u0430ily_budget", "daily%5Fbudget", "__proto__", "Name", "na\u03
 UNLISTED += ["fields", "*", ".", "x__daily_budget", "x.daily_budget", "filter[name]", "items"]
 
 
-@each_case("key", UNLISTED)
+@each_case("key", *UNLISTED)
 def test_key_that_is_not_listed_is_refused_at_every_depth(key) -> None:
     assert sentence(CAPPED, fields={key: 1}).endswith(" is listed neither in fields nor in money")
     for name in ("name", "bids", "items", "daily_budget"):
@@ -200,37 +196,35 @@ TENTH = Policy(money={"bid": Decimal("0.1")})
 
 @each_case(
     ("policy", "name", "arguments", "rule"),
-    [
-        # An account is judged by its own rules, and the others by those of the policy.
-        (OWN, BUDGET, {"daily_budget": 75_000, "fields": {"bid": 90, "name": "x"}}, None),
-        (OWN, BUDGET, {"daily_budget": 75_000.01}, "money"),
-        (OWN, CREATE, {"fields": {"bid": 91}}, "money"),
-        (OWN, "beta.pause_campaign", {"account_id": "account_2"}, None),
-        (OWN, CREATE, {"account_id": "account_2", "fields": {"name": "x"}}, "operations"),
-        (OWN, "gamma.list_ads", {}, "operations"),
-        (OWN, BUDGET, {"fields": {"name": {"account_id": "account_2"}}}, "accounts"),
-        (THREE, BUDGET, {"account_id": "account_3", "daily_budget": 150}, None),
-        (THREE, BUDGET, {"account_id": "account_3", "daily_budget": 151}, "money"),
-        (THREE, BUDGET, {"account_id": "account_3", "fields": {"bid": 1}}, "fields"),
-        # Amounts within their limit, wherever they are; a float is compared by its digits.
-        *[(CAPPED, BUDGET, {"daily_budget": amount}, None) for amount in WITHIN[:6]],
-        *[(CAPPED, BUDGET, {"fields": {"daily_budget": amount}}, None) for amount in WITHIN],
-        (TENTH, CREATE, {"fields": {"bid": 0.1}}, None),
-        (TENTH, CREATE, {"fields": {"bid": 0.1 + 1e-17 + 2e-17}}, "money"),
-        # Keys and arguments must be listed exactly.
-        (CAPPED, TARGETING, {"targeting": {"geo": "DE"}}, None),
-        (CAPPED, TARGETING, {"fields": {"targeting": {"geo": "DE"}}}, None),
-        (ONLY_NAME, TARGETING, {"targeting": {}}, "fields"),
-        (CAPPED, "delta.update_keyword", {"keywords": ["x"]}, "fields"),
-        (Policy(fields=["daily_budget"]), BUDGET, {"daily_budget": 10**9}, None),
-        (SEARCHED, SEARCH, {"targeting": {"bid": 6, "x": 1}}, None),
-        # Empty rules allow reads, and writes that set nothing.
-        *[(policy, "beta.pause_campaign", {}, None) for policy in EMPTY],
-        *[(policy, CREATE, {"fields": {}}, None) for policy in EMPTY],
-        (EMPTY[0], CREATE, {"fields": {"name": "x"}}, "fields"),
-        (EMPTY[1], CREATE, {"fields": {"name": "x"}}, "money"),
-        *[(policy, "gamma.search_targeting", {"targeting": {"bid": 5}}, None) for policy in EMPTY],
-    ],
+    # An account is judged by its own rules, and the others by those of the policy.
+    (OWN, BUDGET, {"daily_budget": 75_000, "fields": {"bid": 90, "name": "x"}}, None),
+    (OWN, BUDGET, {"daily_budget": 75_000.01}, "money"),
+    (OWN, CREATE, {"fields": {"bid": 91}}, "money"),
+    (OWN, "beta.pause_campaign", {"account_id": "account_2"}, None),
+    (OWN, CREATE, {"account_id": "account_2", "fields": {"name": "x"}}, "operations"),
+    (OWN, "gamma.list_ads", {}, "operations"),
+    (OWN, BUDGET, {"fields": {"name": {"account_id": "account_2"}}}, "accounts"),
+    (THREE, BUDGET, {"account_id": "account_3", "daily_budget": 150}, None),
+    (THREE, BUDGET, {"account_id": "account_3", "daily_budget": 151}, "money"),
+    (THREE, BUDGET, {"account_id": "account_3", "fields": {"bid": 1}}, "fields"),
+    # Amounts within their limit, wherever they are; a float is compared by its digits.
+    *[(CAPPED, BUDGET, {"daily_budget": amount}, None) for amount in WITHIN[:6]],
+    *[(CAPPED, BUDGET, {"fields": {"daily_budget": amount}}, None) for amount in WITHIN],
+    (TENTH, CREATE, {"fields": {"bid": 0.1}}, None),
+    (TENTH, CREATE, {"fields": {"bid": 0.1 + 1e-17 + 2e-17}}, "money"),
+    # Keys and arguments must be listed exactly.
+    (CAPPED, TARGETING, {"targeting": {"geo": "DE"}}, None),
+    (CAPPED, TARGETING, {"fields": {"targeting": {"geo": "DE"}}}, None),
+    (ONLY_NAME, TARGETING, {"targeting": {}}, "fields"),
+    (CAPPED, "delta.update_keyword", {"keywords": ["x"]}, "fields"),
+    (Policy(fields=["daily_budget"]), BUDGET, {"daily_budget": 10**9}, None),
+    (SEARCHED, SEARCH, {"targeting": {"bid": 6, "x": 1}}, None),
+    # Empty rules allow reads, and writes that set nothing.
+    *[(policy, "beta.pause_campaign", {}, None) for policy in EMPTY],
+    *[(policy, CREATE, {"fields": {}}, None) for policy in EMPTY],
+    (EMPTY[0], CREATE, {"fields": {"name": "x"}}, "fields"),
+    (EMPTY[1], CREATE, {"fields": {"name": "x"}}, "money"),
+    *[(policy, "gamma.search_targeting", {"targeting": {"bid": 5}}, None) for policy in EMPTY],
 )
 def test_call_is_refused_by_the_rule_that_it_breaks(policy, name, arguments, rule) -> None:
     found = refusal(policy, name, **arguments)
@@ -318,16 +312,14 @@ def is_over(before, after, field="daily_budget", policy=TWENTY, **more) -> bool:
 
 @each_case(
     ("before", "after", "over"),
-    [
-        *[(100, 120, False), (100, 120.01, True), (100, 80, False), (100, 79.99, True)],
-        (100, Decimal("120.0000000000000000000000000000000000000001"), True),
-        *[(0.3, 0.36, False), (0.3, 0.36000000000000004, True), (0, 0.01, True)],
-        *[(-100, -120, False), (100, -100, True), (100, None, True), (None, 100, True)],
-        *[("100", "120.00", False), ("100", "120.01", True), ("100", "1e2", True)],
-        *[("auto", "max", True), ("auto", "auto", False), (100, {"amount": 100}, True)],
-        *[([100], [110], False), ([100], [100, 5], True), ([1, 2], [2, 1], True)],
-        *[([1, 2], [1.1, 2.2], False), ([1, 2], [1.1, 3], True), ([], [1], True)],
-    ],
+    *[(100, 120, False), (100, 120.01, True), (100, 80, False), (100, 79.99, True)],
+    (100, Decimal("120.0000000000000000000000000000000000000001"), True),
+    *[(0.3, 0.36, False), (0.3, 0.36000000000000004, True), (0, 0.01, True)],
+    *[(-100, -120, False), (100, -100, True), (100, None, True), (None, 100, True)],
+    *[("100", "120.00", False), ("100", "120.01", True), ("100", "1e2", True)],
+    *[("auto", "max", True), ("auto", "auto", False), (100, {"amount": 100}, True)],
+    *[([100], [110], False), ([100], [100, 5], True), ([1, 2], [2, 1], True)],
+    *[([1, 2], [1.1, 2.2], False), ([1, 2], [1.1, 3], True), ([], [1], True)],
 )
 def test_change_of_money_is_compared_exactly(before, after, over) -> None:
     for key in ("daily_budget", "bids.max"):
@@ -341,21 +333,19 @@ def test_change_of_money_is_compared_exactly(before, after, over) -> None:
 
 @each_case(
     ("before", "after", "over"),
-    [
-        (None, {"name": "x", "bid": 999}, True),
-        ({"name": "x"}, {"name": "x", "bid": 5}, True),
-        ({"name": "x", "bid": 5}, None, True),
-        ({"name": "x", "bid": 5}, {"name": "y", "bid": 5}, False),
-        ({"bid": 5, "old": {"bid": 5}}, {"bid": 6, "old": {"bid": 1}}, False),
-        # Elements of lists.
-        ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.2}], False),
-        ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1}, {"id": "b", "bid": 1}], True),
-        ([{}], [{"id": "a", "bid": 1}], True),
-        ([{"id": "a", "bid": 1}, {"id": "b", "bid": 2}], [{"id": "b", "bid": 2}], True),
-        # Two of which one is paused, and one has another amount: the places prove nothing then.
-        ([{"on": 1, "bid": 1}, {"bid": 2}], [{"on": 0, "bid": 1}, {"bid": 2}], False),
-        ([{"on": 1, "bid": 1}, {"bid": 2}], [{"on": 0, "bid": 1}, {"bid": 2.1}], True),
-    ],
+    (None, {"name": "x", "bid": 999}, True),
+    ({"name": "x"}, {"name": "x", "bid": 5}, True),
+    ({"name": "x", "bid": 5}, None, True),
+    ({"name": "x", "bid": 5}, {"name": "y", "bid": 5}, False),
+    ({"bid": 5, "old": {"bid": 5}}, {"bid": 6, "old": {"bid": 1}}, False),
+    # Elements of lists.
+    ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.2}], False),
+    ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1}, {"id": "b", "bid": 1}], True),
+    ([{}], [{"id": "a", "bid": 1}], True),
+    ([{"id": "a", "bid": 1}, {"id": "b", "bid": 2}], [{"id": "b", "bid": 2}], True),
+    # Two of which one is paused, and one has another amount: the places prove nothing then.
+    ([{"on": 1, "bid": 1}, {"bid": 2}], [{"on": 0, "bid": 1}, {"bid": 2}], False),
+    ([{"on": 1, "bid": 1}, {"bid": 2}], [{"on": 0, "bid": 1}, {"bid": 2.1}], True),
 )
 def test_money_inside_a_diff_is_compared(before, after, over) -> None:
     assert is_over(before, after, "campaign") is over
@@ -410,7 +400,7 @@ def test_money_that_the_diff_does_not_show_cannot_be_judged() -> None:
     assert excess(*shown, "campaign", **two).startswith("bids.max: 5 -> 9, and")
 
 
-@each_case("before", [None, {}, {"daily_budget": None}, {"name": "x"}])
+@each_case("before", None, {}, {"daily_budget": None}, {"name": "x"})
 def test_only_what_a_creation_stages_needs_no_value_before(before) -> None:
     after = {"name": "x", "daily_budget": 999}
     for operation in OPERATIONS[:9]:
@@ -428,7 +418,7 @@ def test_only_what_a_creation_stages_needs_no_value_before(before) -> None:
     assert not is_over(None, {"name": "x"}, "campaign", name=CREATE, fields=after)
 
 
-@each_case("text", ["1e999999999", "-1e999999999", "1e-999999999", f"1.{'1' * 10**6}"])
+@each_case("text", "1e999999999", "-1e999999999", "1e-999999999", f"1.{'1' * 10**6}")
 def test_hostile_number_costs_nothing_and_is_over_the_limit(text) -> None:
     with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact])):
         assert is_over(Decimal(1), Decimal(text))

@@ -214,10 +214,8 @@ async def test_service_of_a_file_gets_no_other_token(client_kind, path, monkeypa
 
 @each_case(
     ("auth", "secret", "echoed"),
-    [
-        ('scheme = "Basic"', f"joe:{SECRET}", f"joe:{SECRET}"),
-        ('scheme = "basic"\nheader = "x-auth"', f"joe:{SECRET}", SECRET),
-    ],
+    ('scheme = "Basic"', f"joe:{SECRET}", f"joe:{SECRET}"),
+    ('scheme = "basic"\nheader = "x-auth"', f"joe:{SECRET}", SECRET),
 )
 def test_secret_of_a_file_is_redacted_in_responses(auth, secret, echoed, path, monkeypatch) -> None:
     monkeypatch.setenv("ADS_KEY", secret)
@@ -250,11 +248,9 @@ ADDRESS = "https://ads.example.com"
 
 @each_case(
     ("registered", "url", "is_fake"),
-    [
-        (ADDRESS, "HTTPS://ADS.example.com:443/", True),
-        (ADDRESS, "http://ads.example.com", False),
-        (ADDRESS, "https://ads.example.com:444", False),
-    ],
+    (ADDRESS, "HTTPS://ADS.example.com:443/", True),
+    (ADDRESS, "http://ads.example.com", False),
+    (ADDRESS, "https://ads.example.com:444", False),
 )
 def test_fake_is_found_by_its_address_alone(registered, url, is_fake, path, monkeypatch) -> None:
     fake = FakeAdService()

@@ -68,17 +68,12 @@ def is_read_again(service: Service, path) -> bool:
 
 @each_case(
     "service",
-    [
-        Service(url=URL),
-        WHOLE,
-        attrs.evolve(WHOLE, auth=AuthShape(file="key"), errors=ErrorShape()),
-        attrs.evolve(WHOLE, auth=AuthShape(headers={"x-api-key": "API_KEY"})),
-        *(
-            Service(url=URL, conventions=Conventions(continuation=it))
-            for it in CONTINUATIONS.values()
-        ),
-        *(Service(url=URL, listings={read: Listing(account_id="a")}) for read in READS),
-    ],
+    Service(url=URL),
+    WHOLE,
+    attrs.evolve(WHOLE, auth=AuthShape(file="key"), errors=ErrorShape()),
+    attrs.evolve(WHOLE, auth=AuthShape(headers={"x-api-key": "API_KEY"})),
+    *(Service(url=URL, conventions=Conventions(continuation=it)) for it in CONTINUATIONS.values()),
+    *(Service(url=URL, listings={read: Listing(account_id="a")}) for read in READS),
 )
 def test_what_is_written_is_read_again(service, path) -> None:
     assert is_read_again(service, path)
@@ -170,7 +165,7 @@ WRONG = {
 
 @each_case(
     ("text", "problem"),
-    [(start + text, problem) for start, rows in WRONG.items() for text, problem in rows],
+    *[(start + text, problem) for start, rows in WRONG.items() for text, problem in rows],
 )
 def test_wrong_file_is_refused_with_the_line_and_the_place_in_it(path, text, problem) -> None:
     path.write_text(text)
@@ -192,13 +187,11 @@ def test_file_is_read_as_editors_write_it(tmp_path) -> None:
 
 @each_case(
     ("content", "problem"),
-    [
-        (b"# accounts\n\n", "expected keys and values, but the file has none"),
-        (b"a = 1\na = 3\n", "not TOML: Cannot overwrite a value (at line 2, column "),
-        ("a = 'ä'".encode("latin-1"), "the file cannot be read: 'utf-8' codec can't decode byte "),
-        (b"a = " + b"[" * 100_000, "expected shorter numbers and less nesting"),
-        (None, "the file cannot be read: No such file or directory"),
-    ],
+    (b"# accounts\n\n", "expected keys and values, but the file has none"),
+    (b"a = 1\na = 3\n", "not TOML: Cannot overwrite a value (at line 2, column "),
+    ("a = 'ä'".encode("latin-1"), "the file cannot be read: 'utf-8' codec can't decode byte "),
+    (b"a = " + b"[" * 100_000, "expected shorter numbers and less nesting"),
+    (None, "the file cannot be read: No such file or directory"),
 )
 def test_broken_file_is_refused_in_one_sentence(tmp_path, content, problem) -> None:
     path = tmp_path / "file.toml"

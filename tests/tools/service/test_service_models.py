@@ -87,10 +87,8 @@ def test_names_of_a_service_reach_the_code_as_literals_and_every_item_is_read(pa
 
 @each_case(
     ("arguments", "problem"),
-    [
-        ([], "--service is missing: pass it, or set ADCLIENT_SERVICE"),
-        (["--service", "empty.toml"], "empty.toml: it has the fields of no listing"),
-    ],
+    ([], "--service is missing: pass it, or set ADCLIENT_SERVICE"),
+    (["--service", "empty.toml"], "empty.toml: it has the fields of no listing"),
 )
 def test_file_without_fields_is_refused(arguments, problem, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
