@@ -1,38 +1,22 @@
 """Which outcomes are retried, and how a call ends: an exchange, driven by a list of outcomes."""
 
 import attrs
+import core_helpers
 import pytest
 from cases import each_case
-from core_helpers import (
-    DELETE,
-    DRAFT,
-    KEYED,
-    LISTED,
-    LISTING,
-    LOST,
-    NO_SLOT,
-    READ,
-    REFUSED,
-    STAGED,
-    TIMED_OUT,
-    WRITE,
-    Timed,
-    drive,
-    options_of,
-    reply,
-)
+from core_helpers import DRAFT, LISTED, LOST, READ, REFUSED, STAGED, WRITE, drive, options_of, reply
 
 from adclient import errors
 from adclient.models import Campaign
 from adclient.options import RetryPolicy
 
-WITH_KEY = options_of(conventions=KEYED)
+WITH_KEY = options_of(conventions=core_helpers.KEYED)
 CALLS = {
     "read": (READ, None, LISTED),
     "write": (WRITE, None, STAGED),
-    "delete": (DELETE, None, STAGED),
+    "delete": (core_helpers.DELETE, None, STAGED),
     "keyed write": (WRITE, WITH_KEY, STAGED),
-    "keyed delete": (DELETE, WITH_KEY, STAGED),
+    "keyed delete": (core_helpers.DELETE, WITH_KEY, STAGED),
 }
 ALL, READS_AND_KEYED, NONE = {*CALLS}, {"read", "keyed write", "keyed delete"}, set()
 FINAL = [300, 304, 307, 308, 400, 401, 403, 404, 405, 409, 410, 418, 422, 451, 499]
@@ -51,9 +35,9 @@ CUT = (errors.ConnectionLost, errors.UnexpectedResponse)
     ("outcome", "error", "retried", "is_unknown"),
     (REFUSED, errors.ConnectionFailed, ALL, False),
     (LOST, errors.ConnectionLost, READS_AND_KEYED, True),
-    (TIMED_OUT, errors.CallTimeout, READS_AND_KEYED, True),
+    (core_helpers.TIMED_OUT, errors.CallTimeout, READS_AND_KEYED, True),
     *[(cut(200, failure), CUT, READS_AND_KEYED, True) for failure in (LOST, REFUSED)],
-    (cut(201, TIMED_OUT), errors.CallTimeout, READS_AND_KEYED, True),
+    (cut(201, core_helpers.TIMED_OUT), errors.CallTimeout, READS_AND_KEYED, True),
     (cut(400, LOST), errors.APIError, NONE, False),
     (reply(429), errors.RateLimited, ALL, False),
     (reply(408), errors.APIError, READS_AND_KEYED, True),
@@ -81,9 +65,9 @@ def test_outcome_decides_retries_and_error(call, outcome, error, retried, is_unk
     assert (len(run.sends), run.sleeps, run.error.attempts) == (1, [], 1)
 
 
-@each_case("call", READ, WRITE, DELETE)
+@each_case("call", READ, WRITE, core_helpers.DELETE)
 def test_call_without_a_slot_sends_nothing(call):
-    error = drive(call, NO_SLOT).error
+    error = drive(call, core_helpers.NO_SLOT).error
     assert type(error) is errors.CallTimeout
     assert (error.attempts, error.outcome_unknown) == (0, False)
 
@@ -92,13 +76,13 @@ def test_call_without_a_slot_sends_nothing(call):
 def test_success_is_the_value(status):
     assert drive(WRITE, reply(429), reply(status, DRAFT)).value.to_dict() == DRAFT
     campaign = Campaign(id="campaign_57a7", name="Spring", status="ENABLED")
-    assert drive(READ, reply(429), reply(status, LISTING)).value.data == (campaign,)
+    assert drive(READ, reply(429), reply(status, core_helpers.LISTING)).value.data == (campaign,)
 
 
 @each_case(
     "outcome",
     *[reply(201, body) for body in (b"", b"<html>welcome</html>", b'{"draft_id": "draft_7c')],
-    *[reply(201, body) for body in ([DRAFT], LISTING, {**DRAFT, "diff": None})],
+    *[reply(201, body) for body in ([DRAFT], core_helpers.LISTING, {**DRAFT, "diff": None})],
     *[reply(204), reply(200, DRAFT, defect="its compressed data is damaged")],
 )
 @each_case("call", "write", "delete", "keyed write")
@@ -112,7 +96,7 @@ def test_write_with_an_invalid_body_is_outcome_unknown_without_a_retry(call, out
     assert "dashboard" in str(run.error)
 
 
-@each_case("outcome", reply(200, b"not JSON"), reply(200, LISTING, defect="damaged"))
+@each_case("outcome", reply(200, b"not JSON"), reply(200, core_helpers.LISTING, defect="damaged"))
 def test_read_with_an_invalid_body_is_an_error_without_a_retry(outcome):
     run = drive(READ, outcome, LISTED)
     assert type(run.error) is errors.UnexpectedResponse
@@ -125,13 +109,13 @@ def test_read_with_an_invalid_body_is_an_error_without_a_retry(outcome):
     reply(201, {"draft_id": "draft_7c2e", "status": 7}),
     reply(201, b'{"draft_id" : "draft_7c2e", "status": "pend'),
     reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
-    reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
+    reply(201, b'{"draft_id": "draft_7c2e"', broken=core_helpers.TIMED_OUT),
     reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data is truncated"),
     reply(200, b'{"note":"\xff","draft_id":"draft_7c2e"}'),
     reply(500, {"draft_id": "draft_7c2e"}),
 )
 def test_outcome_unknown_keeps_the_draft_id_of_an_invalid_body(outcome):
-    for write in (WRITE, DELETE):
+    for write in (WRITE, core_helpers.DELETE):
         error = drive(write, outcome).error
         assert error.draft_id == "draft_7c2e"
         assert "draft_7c2e" in str(error)
@@ -183,12 +167,19 @@ def test_retried_statuses_are_those_of_the_policy():
 
 def test_each_attempt_gets_the_time_that_is_left():
     options = options_of(timeout=10.0)
-    run = drive(READ, Timed(4.0, LOST), Timed(3.0, LOST), LISTED, options=options, random=0.5)
+    run = drive(
+        READ,
+        core_helpers.Timed(4.0, LOST),
+        core_helpers.Timed(3.0, LOST),
+        LISTED,
+        options=options,
+        random=0.5,
+    )
     assert run.sleeps == [0.25, 0.5]
     assert [send.time_left for send in run.sends] == [10.0, 5.75, 2.25]
 
 
-@each_case("outcome", TIMED_OUT, cut(200, TIMED_OUT))
+@each_case("outcome", core_helpers.TIMED_OUT, cut(200, core_helpers.TIMED_OUT))
 @each_case(
     ("seconds", "timeout", "retry", "advice"),
     ([4.0] * 3, 30.0, {"attempt_timeout": 4.0}, "a longer RetryPolicy(attempt_timeout=…)"),
@@ -198,7 +189,7 @@ def test_each_attempt_gets_the_time_that_is_left():
 )
 def test_advice_names_the_limit_that_ended_the_attempts(outcome, seconds, timeout, retry, advice):
     options = options_of(retry=RetryPolicy(**retry), timeout=timeout)
-    run = drive(READ, *[Timed(each, outcome) for each in seconds], options=options)
+    run = drive(READ, *[core_helpers.Timed(each, outcome) for each in seconds], options=options)
     assert advice in str(run.error)
     assert len(run.sends) == len(seconds)
 
@@ -206,7 +197,7 @@ def test_advice_names_the_limit_that_ended_the_attempts(outcome, seconds, timeou
 @each_case("call", READ, WRITE)
 def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(call):
     limited = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
-    run = drive(call, limited, NO_SLOT)
+    run = drive(call, limited, core_helpers.NO_SLOT)
     assert type(run.error) is errors.RateLimited
     assert (run.error.request_id, run.error.attempts) == ("id", 1)
 
@@ -225,6 +216,6 @@ def test_retry_is_not_sent_if_its_sleep_overran_the_timeout(call, overslept):
 
 
 def test_request_id_headers_are_set_by_convention():
-    options = options_of(conventions=type(KEYED)(request_id_headers=["X-Trace"]))
-    listed = reply(200, LISTING, headers={"x-trace": "t", "x-request-id": "no"})
+    options = options_of(conventions=type(core_helpers.KEYED)(request_id_headers=["X-Trace"]))
+    listed = reply(200, core_helpers.LISTING, headers={"x-trace": "t", "x-request-id": "no"})
     assert drive(READ, listed, options=options).value.response.request_id == "t"

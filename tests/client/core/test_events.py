@@ -5,33 +5,17 @@ import logging
 import pickle
 
 import attrs
+import core_helpers
 import pytest
 from cases import each_case
-from core_helpers import (
-    BASE_URL,
-    DELETE,
-    DRAFT,
-    LISTED,
-    LOST,
-    READ,
-    REFUSED,
-    STAGED,
-    WRITE,
-    Mood,
-    Timed,
-    assert_one_line,
-    call_of,
-    drive,
-    options_of,
-    reply,
-)
+from core_helpers import READ, REFUSED, STAGED, WRITE, assert_one_line, drive, options_of, reply
 
 from adclient.errors import ConfigurationError, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Diff, Draft
 
-CUT = reply(200, b'{"data": [', broken=LOST)
-CAMPAIGNS, THEMES = READ.operation, DELETE.operation
+CUT = reply(200, b'{"data": [', broken=core_helpers.LOST)
+CAMPAIGNS, THEMES = READ.operation, core_helpers.DELETE.operation
 NAMES = ["on_request", "on_response", "on_retry", "on_draft"]
 
 
@@ -85,13 +69,15 @@ def test_hook_that_is_async_or_not_callable_is_refused(name, hook, problem):
 
 
 def test_events_have_exactly_these_fields():
-    events, _ = observed(WRITE, Timed(1.0, REFUSED), Timed(2.0, reply(429)), max_retries=1)
+    events, _ = observed(
+        WRITE, core_helpers.Timed(1.0, REFUSED), core_helpers.Timed(2.0, reply(429)), max_retries=1
+    )
     about = {
         "call_id": events[0].call_id,
         "operation": "alpha.update_campaign_budget",
         "account_id": "account_a91f",
     }
-    url = f"{BASE_URL}/v1/alpha-ads/update-alpha-campaign-budget"
+    url = f"{core_helpers.BASE_URL}/v1/alpha-ads/update-alpha-campaign-budget"
     gone = {"status": None, "failure": "connection refused", "request_id": None}
     busy = {"status": 429, "failure": None, "request_id": None}
     assert events == [
@@ -101,16 +87,21 @@ def test_events_have_exactly_these_fields():
         RequestEvent(**about, attempt=2, method="POST", url=url),
         ResponseEvent(**about, attempt=2, **busy, duration=2.0, elapsed=3.25),
     ]
-    enum, _ = observed(call_of(THEMES, account_id=Mood.CALM), reply(201, DRAFT))
+    enum, _ = observed(
+        core_helpers.call_of(THEMES, account_id=core_helpers.Mood.CALM),
+        reply(201, core_helpers.DRAFT),
+    )
     assert type(enum[0].account_id) is str
     assert str(enum[0].account_id) == "calm"
 
 
-@each_case(("outcome", "failure"), (LISTED, None), (CUT, "connection reset"))
+@each_case(("outcome", "failure"), (core_helpers.LISTED, None), (CUT, "connection reset"))
 def test_response_event_has_the_status_and_the_failure(outcome, failure):
-    call = call_of(CAMPAIGNS, cursor="signed", campaign_id="secret")
+    call = core_helpers.call_of(CAMPAIGNS, cursor="signed", campaign_id="secret")
     events, _ = observed(call, outcome, max_retries=0)
-    assert events[0].url == f"{BASE_URL}/v1/beta-ads/list-beta-campaigns"  # without the query
+    assert (
+        events[0].url == f"{core_helpers.BASE_URL}/v1/beta-ads/list-beta-campaigns"
+    )  # without the query
     assert [type(event) for event in events] == [RequestEvent, ResponseEvent]
     assert (events[1].status, events[1].failure) == (200, failure)
 
@@ -121,7 +112,7 @@ def test_headers_of_events_errors_and_results_are_found_in_any_case_and_without_
     for found in (events[1].headers, pickle.loads(pickle.dumps(run.error)).headers):
         assert ({**found}, found["Retry-After"], len(found)) == ({"retry-after": "9"}, "9", 1)
     assert drive(READ, REFUSED, options=options_of(max_retries=0)).error.headers == {}
-    listed = drive(READ, attrs.evolve(LISTED, headers=headers)).value
+    listed = drive(READ, attrs.evolve(core_helpers.LISTED, headers=headers)).value
     found = listed.response.headers
     assert (found["Retry-After"], "Retry-After" in found, 5 in found) == ("9", True, False)
     assert (found.get("RETRY-AFTER"), found.get("x", "-"), found.get(5)) == ("9", "-", None)
@@ -131,7 +122,7 @@ def test_headers_of_events_errors_and_results_are_found_in_any_case_and_without_
 
 def test_call_refused_before_sending_has_no_events_and_no_span():
     spy = Spy()
-    call = call_of(CAMPAIGNS, cursor="https://elsewhere.example.com/?cursor=2")
+    call = core_helpers.call_of(CAMPAIGNS, cursor="https://elsewhere.example.com/?cursor=2")
     events, run = observed(call, tracer=spy)
     assert (events, spy.calls) == ([], [])
     assert isinstance(run.error, PaginationError)
@@ -211,7 +202,9 @@ def response_event(status=None, failure=None, request_id=None):
 
 
 def draft_event(draft_id):
-    draft = Draft(draft_id=draft_id, status="s", diff=Diff(**DRAFT["diff"]), requires="two")
+    draft = Draft(
+        draft_id=draft_id, status="s", diff=Diff(**core_helpers.DRAFT["diff"]), requires="two"
+    )
     return DraftEvent(**CALL, draft=draft)
 
 

@@ -4,22 +4,10 @@ import logging
 import time
 
 import attrs
+import core_helpers
 import pytest
 from cases import each_case
-from core_helpers import (
-    DRAFT,
-    LISTED,
-    LISTING,
-    READ,
-    REFUSED,
-    STAGED,
-    WRITE,
-    Pauses,
-    RetryQuota,
-    drive,
-    options_of,
-    reply,
-)
+from core_helpers import DRAFT, LISTED, READ, REFUSED, STAGED, WRITE, drive, options_of, reply
 
 from adclient.conventions import Conventions
 from adclient.errors import CallTimeout, RateLimited
@@ -123,7 +111,7 @@ def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
     run = drive(call, *[limit] * 3, success, options=options_of(conventions=LIMITS))
     assert (run.sleeps, run.value.response.attempts) == ([8.0] * 3, 4)
-    gate, short = Pauses(), options_of(conventions=LIMITS, timeout=5)
+    gate, short = core_helpers.Pauses(), options_of(conventions=LIMITS, timeout=5)
     error = drive(call, limit, options=short, gate=gate).error
     assert (type(error), error.status, error.retry_after) == (RateLimited, status, 8.0)
     assert drive(call, success, gate=gate).sleeps == [8.0]
@@ -133,7 +121,7 @@ def test_success_that_is_a_limit_is_redacted_and_one_with_a_draft_or_page_is_non
     options = options_of(conventions=LIMITS)
     for code in ({"code": "17"}, {"errors": [{"code": 17}]}, {"details": {"type": "17"}}):
         assert drive(WRITE, reply(202, DRAFT | code), options=options).value.draft_id
-        assert drive(READ, reply(200, LISTING | code), options=options).value.data
+        assert drive(READ, reply(200, core_helpers.LISTING | code), options=options).value.data
     for nested in ({"draft_id": "d"}, {"result": DRAFT}, {"data": DRAFT}, {"padding": "x" * 9999}):
         assert drive(WRITE, reply(200, nested | code), options=options).error.outcome_unknown
     for response in (reply(201, {"code": "17"}), reply(200, b"{")):
@@ -205,7 +193,7 @@ FIVE = options_of(retry=RetryPolicy(quota=5))
     *[([DOWN, LISTED], 2, 4), ([LISTED], 1, 3), ([reply(400)], 1, 4)],
 )
 def test_quota_limits_the_retries_of_all_calls(outcomes, sends, used):
-    quota = RetryQuota()
+    quota = core_helpers.RetryQuota()
     quota.used = 4
     run = drive(READ, *outcomes, options=FIVE, quota=quota)
     assert (len(run.sends), quota.used) == (sends, used)
@@ -215,7 +203,7 @@ def test_call_without_quota_raises_at_once_and_says_so():
     run = drive(READ, DOWN, options=options_of(retry=RetryPolicy(quota=0)))
     assert run.sleeps == []
     assert ", no retry, as the quota is used up, " in str(run.error)
-    quota = RetryQuota()  # of a client whose retries are not counted
+    quota = core_helpers.RetryQuota()  # of a client whose retries are not counted
     options = options_of(retry=RetryPolicy(quota=None))
     assert len(drive(READ, DOWN, DOWN, DOWN, options=options, quota=quota).sends) == 3
     assert quota.used == 0
@@ -229,7 +217,7 @@ SHORT_TIMEOUT = options_of(timeout=5.0)
 
 def after(outcome, options=SHORT_TIMEOUT):
     """Return a gate that noted one failed call; the clock of each drive starts at 1000."""
-    gate = Pauses()
+    gate = core_helpers.Pauses()
     assert drive(READ, outcome, options=options, gate=gate).error is not None
     return gate
 
@@ -238,7 +226,7 @@ def after(outcome, options=SHORT_TIMEOUT):
 @each_case(("timeout", "random", "slept"), (30.0, 0.0, 8.0), (9.0, 0.5, 8.4))
 def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome, timeout, random, slept):
     """A call waits if the longest wait, of 8.8 seconds, fits its timeout."""
-    gate = Pauses()
+    gate = core_helpers.Pauses()
     queue = [lambda: drive(call, limited(8), options=SHORT_TIMEOUT, gate=gate)]
     options = options_of(timeout=timeout)
     run = drive(call, outcome, options=options, gate=gate, queue=queue, random=random)

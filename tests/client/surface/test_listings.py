@@ -7,25 +7,11 @@ import json
 import pickle
 import warnings
 
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    ASYNC,
-    BASE_URL,
-    END,
-    Service,
-    a_page,
-    an_item,
-    asyncio_and_trio,
-    drain,
-    everything,
-    names,
-    step,
-    sync_and_async,
-    wait,
-    walk,
-)
+from clients import ASYNC, BASE_URL, Service, a_page, drain, names, step, sync_and_async, wait, walk
 
 import adclient
 from adclient import AdClientError, AsyncPage, Campaign, Items, PaginationError, ServerError
@@ -45,9 +31,9 @@ async def test_page_iterates_over_all_items_and_pages(client_kind) -> None:
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         walked, found = walk(page), []
-        while (item := await step(walked)) is not END:
+        while (item := await step(walked)) is not clients.END:
             found.append((item.name, walked.cursor))
-        pages = await everything(page.pages())
+        pages = await clients.everything(page.pages())
     assert found == [("a", "c1"), ("b", "c1"), ("c", "c2"), ("d", None), ("e", None)]
     assert [names(page.data) for page in pages] == ["ab", "c", "de"]
     assert pages[0] is page
@@ -75,7 +61,7 @@ async def test_iteration_after_errors_returns_every_item_once(client_kind) -> No
 @each_case(("next", "prefetch"), (r'"x\ud83d"', False), (r'{"after": ["\udc80"]}', True))
 @sync_and_async
 async def test_items_before_a_bad_continuation_are_returned(client_kind, next, prefetch) -> None:
-    last = {"data": [an_item("c")], "page": {"next": json.loads(next)}}
+    last = {"data": [clients.an_item("c")], "page": {"next": json.loads(next)}}
     pages = a_page("ab", "c1"), httpx.Response(200, content=json.dumps(last))
     service = Service(*pages * 2)
     async with client_kind.open(transport=service.transport) as client:
@@ -152,7 +138,7 @@ async def test_copied_page_keeps_its_data_and_cannot_fetch(client_kind, made) ->
 # The listing that a method of the async client returns.
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_listing_is_read_with_and_without_await(client_kind) -> None:
     service = Service(*three_pages() * 4)
     async with client_kind.open(transport=service.transport) as client:

@@ -10,23 +10,11 @@ from functools import partial
 from itertools import count
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    END,
-    a_page,
-    asyncio_and_trio,
-    close,
-    drain,
-    everything,
-    names,
-    step,
-    sync_and_async,
-    sync_asyncio_trio,
-    walk,
-)
+from clients import BASE_URL, END, close, drain, everything, names, step, sync_asyncio_trio, walk
 from waiting import LONG, HeldTransport, beside, in_time, pause, until
 
 import adclient
@@ -50,7 +38,7 @@ class Accounts(HeldTransport):
             return httpx.Response(404 if account_id == "missing" else 503)
         if account_id == "down":
             raise httpx.ConnectError("nobody listens")
-        return a_page("c") if "cursor" in request.url.params else a_page("ab", "c1")
+        return clients.a_page("c") if "cursor" in request.url.params else clients.a_page("ab", "c1")
 
 
 def account_of(request: httpx.Request) -> str:
@@ -97,7 +85,7 @@ async def test_each_account_comes_as_it_finishes_with_its_items_or_its_error(cli
     assert seen == ["of the loop"] * 6
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_read_of_an_async_client_can_be_a_coroutine_function(client_kind) -> None:
     async with client_kind.open(transport=Accounts()) as client:
 
@@ -120,7 +108,7 @@ async def test_read_of_an_async_client_can_be_a_coroutine_function(client_kind) 
     ("account_ids", 5),
     *(("at_once", value) for value in (0, True, 2.0, None)),
 )
-@sync_and_async
+@clients.sync_and_async
 async def test_wrong_argument_is_refused_at_once(client_kind, argument, value) -> None:
     async with client_kind.open(transport=Accounts(), max_concurrency=9) as client:
         with pytest.raises(InvalidRequest, match=argument) as caught:
@@ -143,7 +131,7 @@ def exhausted_async(**_):
     (lambda: None, TypeError, "account_id"),
 )
 @in_time
-@sync_and_async
+@clients.sync_and_async
 async def test_bug_in_read_ends_the_iteration(client_kind, read, error, match) -> None:
     async with client_kind.open(transport=Accounts()) as client:
         await fails(walk(client.over_accounts(read, map(str, range(100)))), error, match)
@@ -247,7 +235,7 @@ async def test_loop_that_was_left_reads_and_retries_nothing(client_kind, way, ot
 
 
 @in_time
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_cancelled_caller_cancels_the_reads_and_close_waits_for_them(client_kind) -> None:
     transport, ended = Accounts(), []
     async with client_kind.open(transport=transport, max_concurrency=2) as client:
@@ -311,7 +299,7 @@ def test_iterator_belongs_to_its_event_loop() -> None:
     stopped.close()
 
 
-@sync_and_async
+@clients.sync_and_async
 async def test_read_that_stages_a_draft_sends_nothing_and_ends_the_loop(client_kind) -> None:
     transport = Accounts()
     async with client_kind.open(transport=transport) as client:

@@ -9,23 +9,11 @@ import threading
 from unittest.mock import Mock
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    BASE_URL,
-    END,
-    SYNC,
-    Service,
-    a_page,
-    asyncio_and_trio,
-    everything,
-    names,
-    step,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-)
+from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, everything, names, step, wait
 from waiting import LONG, HeldTransport, in_time, until
 
 from adclient import AdClient, AsyncAdClient, Hooks, ServerError
@@ -47,7 +35,7 @@ class Pages(Service):
 
 
 @in_time
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_prefetch_requests_only_the_next_page_in_the_context_of_the_loop(client_kind) -> None:
     """No page after it is requested, however long the caller works."""
     walker = contextvars.ContextVar("walker", default="nobody")
@@ -61,12 +49,12 @@ async def test_prefetch_requests_only_the_next_page_in_the_context_of_the_loop(c
             page = await step(pages)
             await until(lambda requests=requests: len(service.requests) == requests)
             assert (names(page.data), pages.cursor) == (letters, cursor)
-        assert await step(pages) is END
+        assert await step(pages) is clients.END
     assert contexts == ["me"] * 3
 
 
 @in_time
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
@@ -190,7 +178,7 @@ def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
 
 @each_case("prefetch", False, True)
 @in_time
-@sync_and_async
+@clients.sync_and_async
 async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind, prefetch) -> None:
     raised = [None, StopIteration() if client_kind is SYNC else StopAsyncIteration()]
 

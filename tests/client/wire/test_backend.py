@@ -8,29 +8,11 @@ from itertools import product
 
 import attrs
 import pytest
+import routes
 from cases import each_case
 from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
 from raw_server import Connection, RawServer, head, reply
-from routes import (
-    CHUNKED,
-    OK,
-    OVER_TLS,
-    PLAIN,
-    ROUTES,
-    SOCKS,
-    TLS_IN_TLS,
-    TRUST,
-    Body,
-    Route,
-    accept_tunnel,
-    backend_of,
-    client_of,
-    greet,
-    is_closed,
-    port_of,
-    start_tls,
-    through,
-)
+from routes import OK, OVER_TLS, PLAIN, TRUST, Body, backend_of, client_of, is_closed, port_of
 from waiting import until
 
 from adclient._http.httpcore_alias import httpcore
@@ -74,22 +56,22 @@ def read_slowly(connection: Connection) -> None:
 
 HEAD = head(200, 0, *(f"X-{i}: 1" for i in range(50)))
 HELLO = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"  # how a long ServerHello begins
-BODY, CHUNKS = head(200, 1000) + bytes(1000), CHUNKED + b"1\r\n \r\n" * 200
+BODY, CHUNKS = head(200, 1000) + bytes(1000), routes.CHUNKED + b"1\r\n \r\n" * 200
 STEPS = {
-    start_tls: (stay_silent, stall(HELLO), drip(HELLO + bytes(1000))),
-    accept_tunnel: (stay_silent, stall(HEAD[:-3]), drip(HEAD)),
-    greet: (stay_silent, stall(b"\x05\x00")),
+    routes.start_tls: (stay_silent, stall(HELLO), drip(HELLO + bytes(1000))),
+    routes.accept_tunnel: (stay_silent, stall(HEAD[:-3]), drip(HEAD)),
+    routes.greet: (stay_silent, stall(b"\x05\x00")),
 }
-FAULTS = (*STEPS[accept_tunnel], stall(BODY[:-9]), drip(BODY), drip(CHUNKS), flood)
+FAULTS = (*STEPS[routes.accept_tunnel], stall(BODY[:-9]), drip(BODY), drip(CHUNKS), flood)
 LARGE = bytes(12_000_000)  # more than the socket buffers hold
 
 
 def cases():
     """Each kind and route, how many of its steps succeed, the fault that comes then, and a body."""
-    for kind, route in product(CLIENT_KINDS, ROUTES):
-        if kind is not SYNC and route not in (PLAIN, TLS_IN_TLS, SOCKS):
+    for kind, route in product(CLIENT_KINDS, routes.ROUTES):
+        if kind is not SYNC and route not in (PLAIN, routes.TLS_IN_TLS, routes.SOCKS):
             continue  # a step is cancelled in the same way wherever it is
-        is_whole = route in (PLAIN, OVER_TLS, TLS_IN_TLS)
+        is_whole = route in (PLAIN, OVER_TLS, routes.TLS_IN_TLS)
         for number, step in enumerate(route.steps):
             yield from ((kind, route, number, fault, b"") for fault in STEPS[step])
         whole = len(route.steps)
@@ -103,7 +85,7 @@ def cases():
 CASES = list(cases())
 
 
-def time_of(kind, route: Route, steps: int, fault, body: bytes) -> float:
+def time_of(kind, route: routes.Route, steps: int, fault, body: bytes) -> float:
     """How long a request with a deadline took."""
 
     def serve(connection: Connection) -> None:
@@ -136,7 +118,7 @@ def test_exchange_with_any_fault_ends_at_the_deadline(case, times) -> None:
     assert DEADLINE * 0.9 <= times[case].result() <= DEADLINE + SLACK
 
 
-@through(PLAIN, OVER_TLS)
+@routes.through(PLAIN, OVER_TLS)
 @sync_asyncio_trio
 async def test_large_request_body_is_sent_completely(client_kind, route) -> None:
     def serve(connection: Connection) -> None:
@@ -172,7 +154,7 @@ async def test_write_after_a_reset_raises_write_error(client_kind) -> None:
 
 
 NO_TLS = [
-    (start_tls, ssl.create_default_context(), "127.0.0.1", "CERTIFICATE_VERIFY_FAILED"),
+    (routes.start_tls, ssl.create_default_context(), "127.0.0.1", "CERTIFICATE_VERIFY_FAILED"),
     (stall(reply(400, b"no TLS here")), TRUST, "127.0.0.1", r"(?i)wrong.version.number"),
     (Connection.receive, TRUST, "127.0.0.1", "EOF"),
     (Connection.receive, TRUST, ".example.com", None),  # an invalid name

@@ -4,22 +4,10 @@ import json
 import math
 
 import attrs
+import conform_services
 import pytest
 from cases import each_case
-from conform_services import (
-    ACCOUNT,
-    ADS,
-    BUDGET,
-    PAUSE,
-    client_of,
-    failed,
-    name_of,
-    replaced,
-    seen,
-    small_fake,
-    with_drafts,
-    with_reads,
-)
+from conform_services import ACCOUNT, ADS, BUDGET, PAUSE, failed, seen, small_fake, with_reads
 
 from adclient import ConfigurationError, Conventions
 from adclient._core.response import RawResponse
@@ -78,7 +66,7 @@ def test_run_ends_when_its_time_is_over() -> None:
     report = conform(small_fake(profile=limited).client(), account_id=ACCOUNT, timeout=30)
     assert (report.sent, report.exit_code) == (11, 1)
     assert report.stopped.startswith("the service asks to wait 60 s; run it again later")
-    limited = with_reads(replaced("gamma.list_ads", 429), max_retries=0)
+    limited = with_reads(conform_services.replaced("gamma.list_ads", 429), max_retries=0)
     assert limited.stopped == "429; run it again later"
     assert limited[CHECKS[0]].verdict == "not run"
     slow = small_fake(profile=Profile(latency=2))
@@ -99,8 +87,8 @@ def test_report_contains_no_credentials(settings) -> None:
     def change(fake, request, response):
         echo = "hunter2-s3cret" in str(request.headers.values())
         text = f"no {'hunter2-s3cret' if echo else 'token'}"
-        if name_of(request) in (ADS, FATIGUE):
-            mark = "?" if name_of(request) == ADS else "#"
+        if conform_services.name_of(request) in (ADS, FATIGUE):
+            mark = "?" if conform_services.name_of(request) == ADS else "#"
             return RawResponse(status=302, headers={"location": f"/{text}{mark}session=7"})
         if response.status == 201:
             body = json.loads(response.body) | {"status": text}
@@ -108,7 +96,9 @@ def test_report_contains_no_credentials(settings) -> None:
         body = json.dumps({"message": text}).encode()
         return response if response.is_success else attrs.evolve(response, body=body)
 
-    report = with_drafts(client_of(small_fake(), change, **settings))
+    report = conform_services.with_drafts(
+        conform_services.client_of(small_fake(), change, **settings)
+    )
     for name in (ADS, FATIGUE):
         assert seen(report, f"{name}: HTTP status") == "failed: 302 to /no ***"
     assert seen(report, f"{BUDGET}: status") == 'failed: "no ***"'

@@ -1,21 +1,9 @@
 """`adclient.conform`: each deviation of a read fails its checks, and what is open fails nothing."""
 
 import attrs
+import conform_services
 from cases import each_case
-from conform_services import (
-    ACCOUNT,
-    ADS,
-    account,
-    edited,
-    failed,
-    name_of,
-    put,
-    replaced,
-    seen,
-    small_fake,
-    with_reads,
-    without,
-)
+from conform_services import ADS, account, edited, failed, put, replaced, seen, with_reads, without
 
 from adclient._survey.reads import MOST_PAGES, UNKNOWN_ACCOUNT
 from adclient.conform import conform
@@ -89,8 +77,8 @@ def test_operations_that_deviate_alike_are_one_line() -> None:
 
 
 def test_account_that_is_accepted_is_preferred() -> None:
-    fake = small_fake(accounts=[account(count=0)])
-    report = conform(fake.client(), account_id=["account_0", ACCOUNT])
+    fake = conform_services.small_fake(accounts=[account(count=0)])
+    report = conform(fake.client(), account_id=["account_0", conform_services.ACCOUNT])
     assert seen(report, "beta.list_campaigns: HTTP status") == "passed: 200"
 
 
@@ -130,7 +118,7 @@ def page_two_again():
 def ignored(fake, request, response):
     """A change by which a service does not look at the continuation."""
     first = attrs.evolve(request, url=request.url.partition("&cursor=")[0])
-    return fake.handle(first) if name_of(request) == ADS else response
+    return fake.handle(first) if conform_services.name_of(request) == ADS else response
 
 
 HOW = "the interface does not show how `page.next` is passed back: `adclient doctor` finds it out"
@@ -158,7 +146,9 @@ def test_continuation_is_judged_as_far_as_the_interface_shows_it(change, verdict
 
 
 def test_listing_that_is_very_long_is_not_read_to_its_end() -> None:
-    report = with_reads(fake=small_fake(accounts=[account(count=MOST_PAGES + 5)], page_size=1))
+    report = with_reads(
+        fake=conform_services.small_fake(accounts=[account(count=MOST_PAGES + 5)], page_size=1)
+    )
     assert report.exit_code == 0
     assert seen(report, f"{ADS}: page.next") == "not run: not read to its end, but 100 pages"
     assert seen(report, f"{ADS}: data.id") == "passed: in all 100"

@@ -4,25 +4,9 @@ import json
 from collections import Counter
 
 import attrs
+import conform_services
 from cases import each_case
-from conform_services import (
-    ACCOUNT,
-    ADS,
-    ARGUMENTS,
-    BUDGET,
-    PAUSE,
-    account,
-    client_of,
-    edited,
-    failed,
-    name_of,
-    put,
-    replaced,
-    seen,
-    small_fake,
-    with_drafts,
-    without,
-)
+from conform_services import ACCOUNT, BUDGET, edited, put, seen, small_fake, with_drafts, without
 from switches import ROWS, profile_of
 
 from adclient import Conventions
@@ -40,7 +24,7 @@ def test_fake_of_every_profile_passes(chosen) -> None:
     token = "sesame" if profile.key_header is not None else None
     settings = {"conventions": Conventions(**conventions), "profile": profile, "token": token}
     report = with_drafts(small_fake(**settings).client())
-    assert failed(report) == set()
+    assert conform_services.failed(report) == set()
     assert report.stopped is None
     counts = Counter(each.verdict for each in report.results)
     if profile.business_rules:
@@ -51,8 +35,11 @@ def test_fake_of_every_profile_passes(chosen) -> None:
 
 
 def test_drafts_are_staged_in_the_test_account_alone() -> None:
-    fake = small_fake(accounts=[account("account_0"), account()])
-    given = {PAUSE: {"account_id": "account_0", "campaign_id": "campaign_2"}, **ARGUMENTS}
+    fake = small_fake(accounts=[conform_services.account("account_0"), conform_services.account()])
+    given = {
+        conform_services.PAUSE: {"account_id": "account_0", "campaign_id": "campaign_2"},
+        **conform_services.ARGUMENTS,
+    }
     report = with_drafts(fake.client(), account_id="account_0", arguments=given)
     assert report.exit_code == 0
     assert {draft.account_id for draft in fake.drafts} == {ACCOUNT}
@@ -66,11 +53,13 @@ def test_settings_of_the_client_are_used(tmp_path) -> None:
     fake = small_fake(token="sesame-open", conventions=Conventions(idempotency_header="Key"))
     ledger = SQLiteLedger(tmp_path / "drafts.db")
     progress: list[str] = []
-    with fake.client(ledger=ledger, policy=Policy(operations=[PAUSE, "beta.*"])) as client:
+    with fake.client(
+        ledger=ledger, policy=Policy(operations=[conform_services.PAUSE, "beta.*"])
+    ) as client:
         report = with_drafts(client, progress=progress.append)
     assert len([entry for entry in ledger.entries() if entry.state == "staged"]) == 4
-    assert seen(report, f"{PAUSE}: nothing live") == "passed: changed: nothing"
-    assert seen(report, f"{ADS}: page").startswith("not run: gamma.list_ads: ")
+    assert seen(report, f"{conform_services.PAUSE}: nothing live") == "passed: changed: nothing"
+    assert seen(report, f"{conform_services.ADS}: page").startswith("not run: gamma.list_ads: ")
     assert len(progress) > report.sent - 10
     assert progress[0] == "GET /v1/beta-ads/list-beta-campaigns"
 
@@ -81,14 +70,14 @@ def test_settings_of_the_client_are_used(tmp_path) -> None:
 def drafted(fake, request, response):
     """A change by which a refused request gets a draft."""
     body = {"draft_id": "draft_x", "status": "pending_approval"}
-    is_meant = name_of(request) == BUDGET and response.status >= 400
+    is_meant = conform_services.name_of(request) == BUDGET and response.status >= 400
     content = json.dumps(body).encode()
     return attrs.evolve(response, status=201, body=content) if is_meant else response
 
 
 def budget_at_once(fake, request, response):
     """A change by which a new budget, which no read needs to show, takes effect at once."""
-    if response.status == 201 and name_of(request) == BUDGET:
+    if response.status == 201 and conform_services.name_of(request) == BUDGET:
         fake.change_live(ACCOUNT, "campaign_1", daily_budget=123)
     return response
 
@@ -98,7 +87,7 @@ REFUSED = ["without campaign_id", "by GET"]
 
 @each_case(
     ("change", "expected"),
-    (replaced(BUDGET, 201, b"null", old=201), ["body"]),
+    (conform_services.replaced(BUDGET, 201, b"null", old=201), ["body"]),
     (edited(BUDGET, without("draft_id")), ["draft_id"]),
     (edited(BUDGET, put("draft_id", "d-7")), ["draft_id"]),
     (edited(BUDGET, put("status", "approved")), ["status"]),
@@ -111,13 +100,13 @@ REFUSED = ["without campaign_id", "by GET"]
     (edited(BUDGET, put("before", 7, "diff"), call=2), ["nothing live"]),
     (budget_at_once, ["nothing live"]),
     (drafted, REFUSED),
-    (replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
-    (replaced(BUDGET, 200, old=422), REFUSED[:-1]),
+    (conform_services.replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
+    (conform_services.replaced(BUDGET, 200, old=422), REFUSED[:-1]),
 )
 def test_deviation_of_a_write_fails_its_checks(change, expected) -> None:
     policy = Policy(operations=[BUDGET, "alpha.explain_objectives"])  # the others take long
-    report = with_drafts(client_of(small_fake(), change, policy=policy))
-    assert failed(report) == {f"{BUDGET}: {name}" for name in expected}
+    report = with_drafts(conform_services.client_of(small_fake(), change, policy=policy))
+    assert conform_services.failed(report) == {f"{BUDGET}: {name}" for name in expected}
     assert report.exit_code == (1 if expected else 3)
     is_judged = not {"diff", "diff.after", "body", "HTTP status"} & {*expected}
     assert not is_judged or seen(report, f"{BUDGET}: diff.after").startswith("passed: ")
@@ -125,6 +114,6 @@ def test_deviation_of_a_write_fails_its_checks(change, expected) -> None:
 
 def test_write_without_a_known_target_is_not_run() -> None:
     report = with_drafts(small_fake().client(), arguments=None)
-    assert (failed(report), report.exit_code) == (set(), 3)
+    assert (conform_services.failed(report), report.exit_code) == (set(), 3)
     reason = "not run: no read shows a campaign_id: pass one in `arguments`"
     assert seen(report, f"{BUDGET}: HTTP status") == reason

@@ -6,14 +6,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import (
-    Listing,
-    Service,
-    examined,
-    examined_by,
-    read_by_client,
-    true_ids,
-)
+from doctor_services import Listing, Service, examined, examined_by, read_by_client, true_ids
 from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS

@@ -8,22 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import clients
 import httpx
 import pytest
-from clients import (
-    BASE_URL,
-    SYNC,
-    Service,
-    a_draft,
-    a_page,
-    asyncio_and_trio,
-    everything,
-    read,
-    step,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import BASE_URL, SYNC, Service, a_page, read, step, sync_and_async, wait, write
 from waiting import stop_clock
 
 from adclient import CallTimeout, LedgerError, RateLimited
@@ -89,7 +77,7 @@ async def test_accounts_are_read_with_one_connection_unless_the_file_is_deleted(
         await step(accounts)
         await step(accounts)
         gate_file.unlink()
-        await everything(accounts)
+        await clients.everything(accounts)
     assert len(opened) == 2
 
 
@@ -145,11 +133,11 @@ async def test_locked_file_takes_no_longer_than_the_call_also_in_frozen_time(
     assert service.requests == []
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_locked_ledger_does_not_stop_reads(client_kind, gate, where) -> None:
     ledger, staged = SQLiteLedger(where), []
     ledger.create()
-    service = Service(a_page(), a_draft())
+    service = Service(a_page(), clients.a_draft())
 
     async def stage() -> None:
         staged.append(await write(client))
@@ -180,7 +168,7 @@ async def test_pause_that_cannot_be_recorded_is_a_warning(client_kind, gate, gat
             await wait(read(client))
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_call_cancelled_before_it_asks_takes_no_turn(client_kind, where, locked) -> None:
     service = Service()
     gate = SharedGate(SQLiteLedger(where), per_second=0.1)

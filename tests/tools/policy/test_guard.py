@@ -5,24 +5,11 @@ import pickle
 import threading
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    ASYNC,
-    BASE_URL,
-    SYNC,
-    TRIO,
-    Service,
-    a_draft,
-    a_page,
-    each_client_class,
-    everything,
-    read,
-    sync_and_async,
-    wait,
-    write,
-)
+from clients import ASYNC, BASE_URL, SYNC, TRIO, Service, a_draft, read, sync_and_async, wait, write
 from memory_ledger import MemoryLedger
 
 import adclient
@@ -41,11 +28,11 @@ async def test_write_is_recorded_before_it_is_sent_and_when_it_is_staged(client_
 
     def respond(request):
         rows_when_sent.extend(ledger.rows)
-        return a_page("ab") if request.method == "GET" else a_draft()
+        return clients.a_page("ab") if request.method == "GET" else a_draft()
 
     options = {"transport": httpx.MockTransport(respond), "ledger": ledger, "timeout": 5}
     async with client_kind.open(**options) as client:
-        assert len(await everything(read(client))) == 2  # which is not recorded
+        assert len(await clients.everything(read(client))) == 2  # which is not recorded
         draft = await wait(write(client))
     [admitted] = rows_when_sent
     assert admitted.state == "under way"
@@ -128,10 +115,10 @@ async def test_error_of_a_token_function_is_recorded(client_kind, error, reason)
 async def test_policy_refuses_a_call_before_it_is_sent(client_kind) -> None:
     policy = Policy(accounts=["a"], operations=["alpha.*"])
     for options in ({}, {"ledger": MemoryLedger()}):
-        service = Service(a_page("a"))
+        service = Service(clients.a_page("a"))
         options |= {"transport": service.transport, "policy": policy}
         async with client_kind.open(**options) as client:
-            assert len(await everything(read(client))) == 1
+            assert len(await clients.everything(read(client))) == 1
             with pytest.raises(PolicyRefused, match=r"beta\.list_campaigns is not one of"):
                 await wait(client.beta.list_campaigns(account_id="a"))
             with pytest.raises(PolicyRefused, match="account b is not one of") as refused:
@@ -341,7 +328,7 @@ def test_async_call_returns_its_draft_if_the_ledger_hangs(monkeypatch) -> None:
     ("policy", MONEY, "change_at_most needs a ledger"),
     ("policy", Policy(account={"a": Policy(drafts_per_day=5)}), "drafts_per_day needs a"),
 )
-@each_client_class
+@clients.each_client_class
 def test_wrong_policy_or_ledger_is_refused(client_class, argument, value, problem) -> None:
     with pytest.raises(adclient.ConfigurationError, match=problem) as refused:
         client_class("https://ads.example.com", **{argument: value})
