@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
+from clients import DRAFT
 from hypothesis import strategies as st
 
 from adclient import Page
@@ -39,12 +40,6 @@ JSON_VALUE = st.recursive(
 BASE_URL = "https://ads.example.com"
 ACCOUNT = "account_a91f"
 
-DRAFT = {
-    "draft_id": "draft_7c2e",
-    "status": "pending_approval",
-    "diff": {"field": "daily_budget", "before": 100, "after": 120},
-    "requires": "human_two_step_approve",
-}
 ITEM = {"id": "a", "name": "b", "status": "c"}
 LISTING = {
     "data": [{"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}],

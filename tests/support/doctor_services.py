@@ -101,7 +101,7 @@ class Service:
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        assert request.method == "GET"
+        assert (request.method, request.url.host) == ("GET", "ads.example.com")
         fault = self.faults(len(self.requests))
         if isinstance(fault, Exception):
             raise fault

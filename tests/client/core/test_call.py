@@ -7,7 +7,6 @@ from cases import each_case
 from core_helpers import DRAFT, LISTED, LOST, READ, REFUSED, STAGED, WRITE, drive, options_of, reply
 
 from adclient import errors
-from adclient.models import Campaign
 from adclient.options import RetryPolicy
 
 WITH_KEY = options_of(conventions=core_helpers.KEYED)
@@ -72,13 +71,6 @@ def test_call_without_a_slot_sends_nothing(call):
     assert (error.attempts, error.outcome_unknown) == (0, False)
 
 
-@each_case("status", 200, 201, 202)
-def test_success_is_the_value(status):
-    assert drive(WRITE, reply(429), reply(status, DRAFT)).value.to_dict() == DRAFT
-    campaign = Campaign(id="campaign_57a7", name="Spring", status="ENABLED")
-    assert drive(READ, reply(429), reply(status, core_helpers.LISTING)).value.data == (campaign,)
-
-
 @each_case(
     "outcome",
     *[reply(201, body) for body in (b"", b"<html>welcome</html>", b'{"draft_id": "draft_7c')],
@@ -128,18 +120,6 @@ def test_error_follows_from_the_last_outcome():
     run = drive(WRITE, REFUSED, LOST, STAGED)
     assert len(run.sends) == 2
     assert isinstance(run.error, errors.OutcomeUnknown)
-
-
-def test_every_attempt_of_a_write_has_the_same_idempotency_key():
-    run = drive(WRITE, *[LOST] * 3, options=WITH_KEY)
-    for send in run.sends:
-        assert send.request == run.sends[0].request
-        assert send.request.body is run.sends[0].request.body
-        assert send.request.headers["idempotency-key"] == run.error.idempotency_key == "key-1"
-    assert drive(WRITE, LOST).error.idempotency_key is None
-    run = drive(READ, *[LOST] * 3, options=WITH_KEY)
-    assert "idempotency-key" not in run.sends[0].request.headers
-    assert run.error.idempotency_key is None
 
 
 @each_case(

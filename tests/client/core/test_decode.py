@@ -42,15 +42,6 @@ def items_of(cls, *items):
     return structure(listing_of(*items), cls).data
 
 
-def test_draft_is_decoded():
-    draft = structure(DRAFT, Draft)
-    assert (draft.draft_id, draft.status) == ("draft_7c2e", "pending_approval")
-    assert (draft.diff.field, draft.diff.before, draft.diff.after) == ("daily_budget", 100, 120)
-    assert draft.requires == "human_two_step_approve"
-    assert draft.response.status == 0
-    assert draft.to_dict() == DRAFT
-
-
 @each_case(("path", "value", "problem"),
     (["data"], GONE, f": missing; {IF_EMPTY}"),
     (["data"], {}, f": expected an array, got an object; {IF_EMPTY}"),

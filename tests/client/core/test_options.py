@@ -48,25 +48,6 @@ def test_argument_wins_over_environment(monkeypatch):
         assert "ADCLIENT_BASE_URL" in refused("base_url", resolved, base_url=None)
 
 
-@each_case(
-    "url",
-    *["", " ", "/v1", "ads.example.com", "//ads.example.com", None, 7, b"https://h"],
-    *["ftp://ads.example.com", "file:///etc/hosts", "https://", "https:///v1"],
-    *["https://:443", "https://[::1", "https://bücher.example", " https://ads.example.com"],
-    *[f"https://ads.example.com:{port}" for port in ("0", "99999", "x")],
-    *[f"https://{user}@ads.example.com" for user in ("", "canary", "user:canary")],
-    *[f"https://ads.example.com{end}" for end in ("?", "?token=canary", "#canary", "/#")],
-    *[f"https://ads.example.com{end}" for end in (" /", "\n", "/a\tb", "/a\x00b", "/ä")],
-    *[f"https://ads.example.com{end}" for end in ("\\@evil.example", "\\.x", "/a\\b")],
-    *[f"https://ads.example.com{end}" for end in ("/../x", "/./x", "/x/..", "/v1", "/api/v1/")],
-)
-def test_invalid_base_url_is_refused(url):
-    text = refused("base_url", adclient.options.check_base_url, url)
-    assert "canary" not in text
-    assert text.startswith("base_url ")
-    assert "https://ads.example.com" in text
-
-
 # Numbers.
 
 
@@ -90,41 +71,13 @@ def test_statuses_of_a_policy_are_a_set_of_whole_numbers():
 
 # Headers and tokens.
 
-OWN = ["Authorization", "Host", "Content-Length", "content-type", "Accept-Encoding", "Cookie"]
-OWN += ["Connection", "Transfer-Encoding"]
 
-
-@each_case(
-    ("name", "values"),
-    *[(name, ["canary"]) for name in ("", "a b", "a:b", "a\n", "é", "a\x00", 7, None, b"a", "(a)")],
-    ("X-Key", ["canary\n", "can\rary", "canary\r\nx-b: c", "canary\x7f", "canaré\x00"]),
-    (
-        "X-Key",
-        ["é-canary", "", " canary", "canary ", "\tcanary", 7, None, b"canary", ["canary"]],
-    ),
-    *[(name, ["canary"]) for name in OWN],
-)
-def test_invalid_header_is_refused_and_its_value_not_shown(name, values):
-    for value in values:
-        text = refused("headers", check_headers, {name: value})
-        assert "canar" not in text
-        if name in ("X-Key", *OWN):
-            assert name.lower() in text
-
-
-def test_authorization_is_allowed_from_auth_only():
+def test_authorization_is_allowed_from_auth_only_and_a_token_is_visible_ascii():
     made = check_headers({"Authorization": "Basic eDp5"}, argument="auth")
     assert made == {"authorization": "Basic eDp5"}
     refused("auth", check_headers, {"Host": "x"}, argument="auth")
-
-
-def test_token_is_visible_ascii():
-    for token in ("t", "abc.DEF-123_~+/=", "!" * 5000):
-        assert check_token(token) == token
-    for token in ("", " ", "canary\n", "can ary", "canary\t", "canaryé", "canary\x00"):
-        assert "canary" not in refused("token", check_token, token)
-    for token in (7, None, b"canary"):
-        assert "canary" not in refused("token", check_token, token)
+    assert "x-key must be" in refused("headers", check_headers, {"X-Key": "a\n"})
+    assert check_token("abc.DEF-123_~+/=!" * 300).endswith("=!")
 
 
 # Conventions.

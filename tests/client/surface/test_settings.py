@@ -13,17 +13,41 @@ from adclient import ConfigurationError, Conventions, Hooks, RetryPolicy, _telem
 from adclient.ledger import SQLiteLedger
 from adclient.policy import Policy
 
-# More values are in tests/client/core/test_options.py.
+OWN = ["Authorization", "Host", "Content-Length", "content-type", "Accept-Encoding", "Cookie"]
+OWN += ["Connection", "Transfer-Encoding"]
+NO_NAMES = ["", "a b", "a:b", "a\n", "é", "a\x00", 7, None, b"a", "(a)"]
+NO_TEXTS = [7, b"hunter2", f"{SECRET}\n", f"é{SECRET}", f"{SECRET}\x00", "hunter2\r-s3cret", ""]
+# Without a default, with a wrong scheme, host or port, and what follows the address of a service.
+NO_URLS = [
+    "",
+    " ",
+    "/v1",
+    "ads.example.com",
+    "//ads.example.com",
+    None,
+    7,
+    b"https://h",
+    "https://",
+]
+NO_URLS += ["ftp://ads.example.com", "file:///etc/hosts", "https:///v1", "https://:443"]
+NO_URLS += ["https://[::1", "https://bücher.example", " https://ads.example.com"]
+NO_URLS += ["https://ads..example.com", "https://1.2.3.999", f"https://{'a' * 64}.example.com"]
+ENDS = [":0", ":99999", ":x", "?", f"?token={SECRET}", f"#{SECRET}", "/#", "/" + "a" * 70_000, " /"]
+ENDS += ["\n", "/a\tb", "/a\x00b", "/ä", "\\@evil.example", "\\.x", "/a\\b", "/../x", "/./x"]
+ENDS += ["/x/..", "/v1", "/api/v1/"]
 BAD = {
     "base_url": [
-        *["ads.example.com", "https://ads..example.com", "https://1.2.3.999"],
-        *[f"https://{'a' * 64}.example.com", f"https://ads.example.com/{'a' * 70_000}"],
-        f"https://user:{SECRET}@ads.example.com",
+        *[*NO_URLS, *(f"https://ads.example.com{end}" for end in ENDS)],
+        *[f"https://{user}@ads.example.com" for user in ("", SECRET, f"user:{SECRET}")],
     ],
-    "token": [f"{SECRET} x", f"Bearer {SECRET}", 7, ""],
+    "token": [*NO_TEXTS, f"{SECRET} x", f"{SECRET}\t", f"Bearer {SECRET}", " "],
     "hooks": [print, [Hooks()]],
     "auth": [SECRET, {"authorization": SECRET}],
-    "headers": [[("x-team", SECRET)], {"x-team": f"{SECRET}\r\nx-other: 1"}],
+    "headers": [
+        *[[("x-team", SECRET)], {"x-team": f"{SECRET}\r\nx-other: 1"}],
+        *[{name: SECRET} for name in (*NO_NAMES, *OWN)],
+        *[{"x-team": text} for text in (*NO_TEXTS, None, [SECRET], f" {SECRET}", f"\t{SECRET}")],
+    ],
     "timeout": [0, (1, 2)],
     "max_retries": [-1],
     "max_concurrency": [0],

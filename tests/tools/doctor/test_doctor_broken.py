@@ -149,13 +149,6 @@ def test_error_of_the_callers_transport_is_raised() -> None:
         examined(Service(faults=lambda number: RuntimeError("mine")))
 
 
-def test_hostile_continuations_are_not_followed() -> None:
-    for form in ("foreign", "foreign token", "href"):
-        service = Service(listing=Listing(form=form))
-        assert examined(service).is_accepted
-        assert {request.url.host for request in service.requests} == {"ads.example.com"}
-
-
 def echo(request: httpx.Request) -> httpx.Response:
     """Repeat the credentials wherever a report could show them."""
     secret = request.headers.get("authorization", f"Bearer {SECRET}")
