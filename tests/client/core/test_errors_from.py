@@ -65,13 +65,6 @@ def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
     assert found == (operation.full_name, operation.method, operation.path)
 
 
-@each_case("status", 301, 302, 303, 307, 308)
-def test_message_of_a_redirect_states_that_none_is_followed(status):
-    error = error_of(READ, reply(status, b"moved", headers={"location": "https://evil.example"}))
-    assert "a redirect, which is never followed" in str(error)
-    assert "evil.example" not in str(error)
-
-
 def test_message_contains_the_code_message_and_request_id_of_the_service():
     body = {"error": {"code": "budget_too_low", "message": "At least 1.00"}, "request_id": "r"}
     error = error_of(WRITE, reply(422, body, headers={"x-request-id": "req_9"}))

@@ -170,8 +170,9 @@ async def test_redirect_is_not_followed(client_kind, status) -> None:
         redirect = responding(reply(status, b"", location, "Set-Cookie: a=b; Path=/"))
         async with serving(client_kind, redirect, max_concurrency=1) as (server, client):
             for call in (client.beta.pause_campaign, client.beta.list_campaigns):
-                with pytest.raises(APIError, match="a redirect, which is never followed"):
+                with pytest.raises(APIError, match="a redirect, which is never followed") as it:
                     await wait(call(**IDS))
+                assert elsewhere.url not in str(it.value)
     assert elsewhere.connections == 0
     assert len(server.requests) == 2
     assert b"cookie" not in server.requests[1].lower()

@@ -120,8 +120,3 @@ def test_header_with_a_new_value_each_time_is_the_request_id(headers, certainty,
     assert tuple(report.conventions().request_id_headers) == names
     listed = "".join(f'"{name}", ' for name in names).rstrip(" ,")
     assert (f"request_id_headers=({listed},)," in report.code) is (names != DEFAULT)
-
-
-def test_huge_total_is_reported() -> None:
-    report = examined(Service(listing=Listing(total=10**400)))
-    assert any("`total` is 1000" in problem for problem in report.problems)

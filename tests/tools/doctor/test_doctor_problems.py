@@ -55,6 +55,7 @@ def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[
     ),
     # Items are missing.
     (only(10, total=12), "", "`total` is 12, and 10 items were read, so items may be missing"),
+    (only(10, total=10**400), "", "`total` is 1000"),
     (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
     (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
     (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
