@@ -202,9 +202,10 @@ def write_log(level: int, line: str) -> None:
 def warn(text: str, category: type[Warning]) -> None:
     """Log and issue a warning, whose text may contain any characters; it never raises.
 
-    For gates and records, which must not lose a response: a program may turn warnings into errors.
+    For gates and records, which must not lose a response: a program may turn warnings into errors,
+    or have closed its standard error.
     """
     text = one_line(text, 600)
     write_log(logging.WARNING, text)
-    with suppress(Warning):
+    with suppress(Exception):
         warnings.warn(text, category, stacklevel=2)

@@ -1,8 +1,10 @@
 """The policy and the ledger of a client."""
 
+import io
 import logging
 import pickle
 import threading
+import warnings
 
 import anyio
 import clients
@@ -208,11 +210,13 @@ def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch)
 
 
 @sync_and_async
-async def test_outcome_is_returned_if_its_end_cannot_be_recorded(client_kind, caplog) -> None:
+async def test_outcome_is_returned_if_its_end_cannot_be_recorded(
+    client_kind, caplog, monkeypatch
+) -> None:
     ledger = MemoryLedger()
     ledger.is_broken_from = "end"
     hostile = a_draft(draft_id="draft_1\nCRITICAL \x1b[2J")
-    service = Service(a_draft(), hostile, httpx.Response(404))
+    service = Service(a_draft(), hostile, httpx.Response(404), a_draft())
     async with client_kind.open(transport=service.transport, ledger=ledger) as client:
         with pytest.warns(LedgerWarning, match=r"could not record draft draft_7c2e.*disk is full"):
             assert (await wait(write(client))).draft_id == "draft_7c2e"
@@ -226,6 +230,11 @@ async def test_outcome_is_returned_if_its_end_cannot_be_recorded(client_kind, ca
             pytest.warns(LedgerWarning, match="end of a call"),
         ):
             await wait(write(client))
+        closed = io.StringIO()
+        closed.close()
+        monkeypatch.setattr(warnings, "showwarning", lambda *_: print(file=closed))
+        with warnings.catch_warnings(action="always"):
+            assert (await wait(write(client))).draft_id == "draft_7c2e"
 
 
 @pytest.mark.parametrize("client_kind", [SYNC, ASYNC], ids=str)
