@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 import attrs
 
 from adclient._core.auth import Credentials
-from adclient._core.call import Call, validated
+from adclient._core.call import Call, invalid, validated
 from adclient._core.events import warn
 from adclient._core.gate import Turn
 from adclient._core.operations import OPERATIONS, Operation
@@ -18,6 +18,8 @@ from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._tasks.blocking import countdown
 from adclient._tasks.clock import Clock
+from adclient._values import jsontext
+from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.models import Draft, Item, Result
 from adclient.options import Options
@@ -187,7 +189,9 @@ def run(
         The draft or the page; an async client returns a coroutine.
 
     Raises:
-        ConfigurationError: The operation is none of the sixteen.
+        ConfigurationError: The operation is none of the sixteen, or the options are for another
+            service, without a sender for it.
+        InvalidRequest: The call was changed, and its account or arguments cannot be sent.
         AdClientError: The call failed.
 
     Examples:
@@ -201,6 +205,7 @@ def run(
     if call.operation not in OPERATIONS:
         problem = f"{call.operation.full_name} is none of the operations of adclient"
         raise ConfigurationError(f"{problem}; nothing was sent", argument="call")
+    call = _encoded(call)
     engine = client.__engine__
     parts: dict[str, Any] = {}
     if sender is not None:
@@ -209,10 +214,27 @@ def run(
         own = engine.guard
         parts["guard"] = guard if own is None else _Guards((own, guard))
     if options is not None:
+        if sender is None and options.base_url != engine.options.base_url:
+            problem = "its base_url is another one than that of the client; nothing was sent"
+            raise ConfigurationError(f"options: {problem}", argument="options")
         parts["options"] = options
     if credentials is not None:
         parts |= {"credentials": credentials, "tokens": None}
     return engine.with_parts(**parts).run_bare(call)
+
+
+def _encoded(call: Call) -> Call:
+    """The call whose arguments, which the policy and the ledger see, are what is sent."""
+    try:
+        pairs = {name: jsontext.frozen(value, name) for name, value in call.arguments.items()}
+    except jsontext.JSONError as error:
+        problem = f"{one_line(str(error))}; nothing was sent"
+        raise invalid(call.operation, "call", problem) from None
+    if call.account_id != str(call.arguments.get("account_id", "")):
+        problem = "its account is not that of its arguments; nothing was sent"
+        raise invalid(call.operation, "call", problem)
+    arguments = {name: value for name, (value, _) in pairs.items()}
+    return attrs.evolve(call, arguments=arguments, encoded={n: t for n, (_, t) in pairs.items()})
 
 
 @attrs.frozen

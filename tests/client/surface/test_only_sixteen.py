@@ -13,7 +13,14 @@ from hypothesis import given, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, AdClientError, ConfigurationError, Conventions, PolicyRefused
+from adclient import (
+    AdClient,
+    AdClientError,
+    ConfigurationError,
+    Conventions,
+    InvalidRequest,
+    PolicyRefused,
+)
 from adclient.extend import OPERATIONS, Call, Credentials, parts_of, run, validated
 from adclient.policy import Policy
 
@@ -130,6 +137,26 @@ async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind)
             call = attrs.evolve(pause(), operation=attrs.evolve(PAUSE, **changed))
             with pytest.raises(ConfigurationError, match="is none of the operations of adclient"):
                 await wait(run(client, call))
+
+
+@sync_and_async
+async def test_run_sends_what_the_policy_and_the_ledger_see(client_kind) -> None:
+    service, ledger, call = Service(a_draft()), MemoryLedger(), pause()
+    options = {"ledger": ledger, "policy": Policy(accounts=["a"])}
+    async with client_kind.open(transport=service.transport, **options) as client:
+        for changed in (
+            {"arguments": {**call.arguments, "account_id": "b"}}, {"account_id": "b"},
+            {"arguments": {**call.arguments, "fields": {1, 2}}},
+        ):  # fmt: skip
+            with pytest.raises(InvalidRequest, match="; nothing was sent"):
+                await wait(run(client, attrs.evolve(call, **changed)))
+        sent = {**call.encoded, "account_id": '"b"', "approve": "true"}
+        await wait(run(client, attrs.evolve(call, encoded=sent)))
+        elsewhere = attrs.evolve(parts_of(client).options, base_url="https://b.example.com")
+        with pytest.raises(ConfigurationError, match="base_url is another one"):
+            await wait(run(client, call, options=elsewhere))
+    assert json.loads(service.requests[0].content) == ledger.rows[0].arguments == call.arguments
+    assert len(service.requests) == 1
 
 
 @sync_and_async
