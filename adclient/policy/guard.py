@@ -120,10 +120,11 @@ class LedgerRecord:
         check = partial(rules.refusal_of_usage, self.policy, self.entry)
         with waiting_until(monotonic() + seconds):
             recorded = self.ledger.reserve(attrs.evolve(self.entry, deadline=deadline), check)
-        if recorded.state == "refused":  # with the id of its first refusal
-            raise _refused(recorded.operation, recorded.rule, recorded.reason)
-        if recorded.entry_id != self.entry.entry_id:
+        # A refused one has the id of its first refusal.
+        if recorded.state != "refused" and recorded.entry_id != self.entry.entry_id:
             raise AlreadyReserved(recorded)
+        if "refused" in (self.entry.state, recorded.state):  # whatever the ledger says of the first
+            raise _refused(recorded.operation, recorded.rule, recorded.reason)
 
     def end(self, result: Result | BaseException, attempts: int) -> None:
         """Record how the write ended, without an error: the caller must receive the draft."""

@@ -7,6 +7,7 @@ import threading
 import warnings
 
 import anyio
+import attrs
 import clients
 import httpx
 import pytest
@@ -116,7 +117,9 @@ async def test_error_of_a_token_function_is_recorded(client_kind, error, reason)
 @sync_and_async
 async def test_policy_refuses_a_call_before_it_is_sent(client_kind) -> None:
     policy = Policy(accounts=["a"], operations=["alpha.*"])
-    for options in ({}, {"ledger": MemoryLedger()}):
+    admitting = MemoryLedger()
+    admitting.reserve = lambda entry, _: attrs.evolve(entry, state="under way")
+    for options in ({}, {"ledger": admitting}, {"ledger": MemoryLedger()}):
         service = Service(clients.a_page("a"))
         options |= {"transport": service.transport, "policy": policy}
         async with client_kind.open(**options) as client:
