@@ -64,10 +64,12 @@ def leaves(values: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
 
 def keys_set(arguments: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
     """Yield each key that a call sets, and its value; those of `fields` are named without it."""
-    fields = arguments.get("fields", {})
-    assert isinstance(fields, dict)
-    own = {name: each for name, each in arguments.items() if name not in (*_IDS, "fields")}
-    return leaves({**fields, **own})
+    own = {name: each for name, each in arguments.items() if name not in _IDS}
+    fields = own.get("fields")
+    if isinstance(fields, dict):  # a tool may send anything
+        del own["fields"]
+        own = {**fields, **own}
+    return leaves(own)
 
 
 def _refusals(policy: Policy, call: Call) -> Iterator[Refusal]:

@@ -142,7 +142,7 @@ async def test_run_refuses_an_operation_that_is_none_of_the_sixteen(client_kind)
 @sync_and_async
 async def test_run_sends_what_the_policy_and_the_ledger_see(client_kind) -> None:
     service, ledger, call = Service(a_draft()), MemoryLedger(), pause()
-    options = {"ledger": ledger, "policy": Policy(accounts=["a"])}
+    options = {"ledger": ledger, "policy": Policy(accounts=["a"], fields=["name"])}
     async with client_kind.open(transport=service.transport, **options) as client:
         for changed in (
             {"arguments": {**call.arguments, "account_id": "b"}}, {"account_id": "b"},
@@ -152,6 +152,9 @@ async def test_run_sends_what_the_policy_and_the_ledger_see(client_kind) -> None
                 await wait(run(client, attrs.evolve(call, **changed)))
         sent = {**call.encoded, "account_id": '"b"', "approve": "true"}
         await wait(run(client, attrs.evolve(call, encoded=sent)))
+        wrong = attrs.evolve(call, arguments={**call.arguments, "fields": 5})
+        with pytest.raises(PolicyRefused, match="fields is listed neither"):
+            await wait(run(client, wrong))
         elsewhere = attrs.evolve(parts_of(client).options, base_url="https://b.example.com")
         with pytest.raises(ConfigurationError, match="base_url is another one"):
             await wait(run(client, call, options=elsewhere))
