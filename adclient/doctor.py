@@ -4,8 +4,8 @@
 the other, compares what comes back, and reports which settings follow and how certain that is.
 """
 
-from adclient._survey.examine import Interrupted, examine
-from adclient._survey.finding import Finding
-from adclient._survey.report import Report
+from adclient.survey.examine import Interrupted, examine
+from adclient.survey.finding import Finding
+from adclient.survey.report import Report
 
 __all__ = ["Finding", "Interrupted", "Report", "examine"]

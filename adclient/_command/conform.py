@@ -6,10 +6,10 @@ import json
 from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
 from adclient._service.reading import read_service
-from adclient._survey.conform import TIMEOUT
 from adclient.conform import ConformInterrupted, ConformReport, conform
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
+from adclient.survey.conform import TIMEOUT
 
 CODES = EXIT_CODES | {
     0: "no check failed, and every operation that was to be checked accepted a request",

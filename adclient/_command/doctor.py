@@ -11,11 +11,11 @@ from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
 from adclient._service.model import AuthShape
 from adclient._service.reading import read_service
-from adclient._survey.examine import MOST_REQUESTS, TIMEOUT
 from adclient.doctor import Interrupted, Report, examine
 from adclient.errors import ConfigurationError
 from adclient.extend import OPERATIONS
 from adclient.options import ENV_TOKEN, check_base_url
+from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
 CODES = EXIT_CODES | {
     0: "examined, and a client with these settings has read everything that was tried",

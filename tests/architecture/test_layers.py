@@ -35,12 +35,12 @@ TOOLS = {
     "plan": {"ledger", "policy"},
     "agents": {"ledger", "policy"},
     "mcp": {"agents", "policy"},
-    "_survey": {"_service"},
-    "doctor": {"_survey"},
-    "conform": {"_survey"},
+    "survey": {"_service"},
+    "doctor": {"survey"},
+    "conform": {"survey"},
     "testing": {"_command", "_service"},
     "pytest_plugin": {"testing"},
-    "_command": {"_service", "_survey", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
+    "_command": {"_service", "survey", "conform", "doctor", "ledger", "mcp", "plan", "policy"},
     "__main__": {"_command"},
     "_pyinstaller": set(),
 }
@@ -72,7 +72,7 @@ EXCEPTIONS = {
 }
 # They look at what a client does not: refusals, pages of any shape, and requests it would not send.
 EXCEPTIONS |= {
-    f"adclient._survey.{name}": {"_core"}
+    f"adclient.survey.{name}": {"_core"}
     for name in ("candidates", "findings", "observation", "problems", "service", "session")
 }
 # The fake parses what a client sends, and is a transport of either library.
@@ -161,8 +161,8 @@ def test_core_and_most_of_the_survey_do_no_io() -> None:
     impure |= {name for name in MODULES if "_http" in map(layer_of, ours(imports(name)))}
     assert not [name for name in impure if layer_of(name) == "_core"]
     # It writes the service file, whose path is also that of a file to check.
-    writing = {"adclient._survey.examine", "adclient._survey.report"}
-    assert {each for each in impure if layer_of(each) == "_survey"} == writing
+    writing = {"adclient.survey.examine", "adclient.survey.report"}
+    assert {each for each in impure if layer_of(each) == "survey"} == writing
 
 
 MADE_OF_ARROW = {
@@ -205,7 +205,7 @@ def test_no_import_cycles() -> None:
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis", "adclient.agents._tools"}
-NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient._survey"}
+NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient.survey"}
 FIRST_ANSWERS = """import httpx, json
 from adclient import AdClient
 bodies = {

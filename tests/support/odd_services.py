@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import attrs
 import httpx
 
-from adclient._survey.observation import READS
+from adclient.survey.observation import READS
 
 COUNTS = {"beta.list_campaigns": 57, "gamma.search_targeting": 46, "gamma.list_ads": 83}
 ACCOUNT = "account_1"

@@ -5,8 +5,8 @@ import conform_services
 from cases import each_case
 from conform_services import ADS, account, edited, failed, put, replaced, seen, with_reads, without
 
-from adclient._survey.reads import MOST_PAGES, UNKNOWN_ACCOUNT
 from adclient.conform import conform
+from adclient.survey.reads import MOST_PAGES, UNKNOWN_ACCOUNT
 
 NAMES = {
     "status": "HTTP status",

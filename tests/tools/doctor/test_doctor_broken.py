@@ -10,10 +10,10 @@ from doctor_services import Listing, Service, examined, examined_by, read_by_cli
 from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS
-from adclient._survey.observation import Probe
-from adclient._survey.session import Session
 from adclient.doctor import Report, examine
 from adclient.extend import parts_of
+from adclient.survey.observation import Probe
+from adclient.survey.session import Session
 from adclient.testing import FakeAdService, Fault
 
 READ_PATHS = {("GET", operation.path) for operation in READS.values()}

@@ -8,7 +8,7 @@ from doctor_services import examined_by
 from odd_services import ACCOUNT, SERVICES
 
 from adclient import AdClient
-from adclient._survey.observation import READS
+from adclient.survey.observation import READS
 
 
 @each_case("name", *SERVICES)

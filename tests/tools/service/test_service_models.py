@@ -14,7 +14,7 @@ from adclient import AdClient
 from adclient._command import main
 from adclient._service.model import Listing, Service
 from adclient._service.writing import text_of
-from adclient._survey.samples import shapes_of
+from adclient.survey.samples import shapes_of
 
 URL = "https://ads.example.com"
 READ = "beta.list_campaigns"

@@ -3,12 +3,12 @@
 import attrs
 
 from adclient._service.model import Service
-from adclient._survey.candidates import FOLLOWED, as_url, by_name, next_of
-from adclient._survey.continuation import follow
-from adclient._survey.examination import Candidate, Examination, Reading, Search
-from adclient._survey.observation import READS, Observation, Probe
-from adclient._survey.trials import NO_ACCOUNT, try_account
 from adclient.conventions import Conventions, of_read, query_of_url
+from adclient.survey.candidates import FOLLOWED, as_url, by_name, next_of
+from adclient.survey.continuation import follow
+from adclient.survey.examination import Candidate, Examination, Reading, Search
+from adclient.survey.observation import READS, Observation, Probe
+from adclient.survey.trials import NO_ACCOUNT, try_account
 
 _FUNCTIONS: dict[object, str] = {
     query_of_url: "the query of the URL in `next`",

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from adclient._survey.candidates import number_of
-from adclient._survey.continuation import ASK
-from adclient._survey.examination import Examination, Reading
-from adclient._survey.observation import Observation, PageView, Probe
+from adclient.survey.candidates import number_of
+from adclient.survey.continuation import ASK
+from adclient.survey.examination import Examination, Reading
+from adclient.survey.observation import Observation, PageView, Probe
 
 # The likely ones first: on short pages, not all can be tried.
 NAMES = (

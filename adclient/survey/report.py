@@ -10,13 +10,13 @@ import attrs
 from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient._service.writing import text_of
-from adclient._survey.changes import changes_of
-from adclient._survey.finding import Finding
-from adclient._survey.text import code_of, markdown_of, plain, wrapped
 from adclient._values.to_json import ToJSON
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
+from adclient.survey.changes import changes_of
+from adclient.survey.finding import Finding
+from adclient.survey.text import code_of, markdown_of, plain, wrapped
 
 FORMAT_VERSION = "1.0"
 

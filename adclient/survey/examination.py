@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple
 import attrs
 
 from adclient._service.model import Certainty, Next
-from adclient._survey.observation import Observation, PageView, Probe
 from adclient.conventions import ReadConventions
 from adclient.models import JSON
+from adclient.survey.observation import Observation, PageView, Probe
 
 # Of a request that was to continue a listing.
 Effect = Literal[

@@ -5,14 +5,14 @@ from typing import Literal
 
 import attrs
 
-from adclient._survey.continuation import read_on, search
-from adclient._survey.examination import Examination, Reading
-from adclient._survey.observation import READS, Observation, Probe
-from adclient._survey.page_size import find_page_size
-from adclient._survey.session import StoppedError
 from adclient.conventions import Conventions
 from adclient.extend import Operation
 from adclient.models import JSON
+from adclient.survey.continuation import read_on, search
+from adclient.survey.examination import Examination, Reading
+from adclient.survey.observation import READS, Observation, Probe
+from adclient.survey.page_size import find_page_size
+from adclient.survey.session import StoppedError
 
 SEARCH = "gamma.search_targeting"
 NO_ACCOUNT = "adclient-doctor-no-such-account"

@@ -13,7 +13,10 @@ from itertools import accumulate
 import attrs
 
 from adclient._service.model import Certainty, Next
-from adclient._survey.candidates import (
+from adclient._values.jsontext import dumps
+from adclient._values.redact import one_line
+from adclient.models import JSON
+from adclient.survey.candidates import (
     COUNTING,
     FOLLOWED,
     PAGE_NAMES,
@@ -28,11 +31,8 @@ from adclient._survey.candidates import (
     rivals_of,
     special_ways,
 )
-from adclient._survey.examination import Candidate, Chain, Effect, Examination, Reading, Search
-from adclient._survey.observation import Observation, PageView
-from adclient._values.jsontext import dumps
-from adclient._values.redact import one_line
-from adclient.models import JSON
+from adclient.survey.examination import Candidate, Chain, Effect, Examination, Reading, Search
+from adclient.survey.observation import Observation, PageView
 
 Way = tuple[Candidate, Chain]
 

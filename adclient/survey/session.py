@@ -9,7 +9,6 @@ from adclient import AdClient
 from adclient._core.auth import SecretHeader, checked_auth
 from adclient._core.response import redacted
 from adclient._service.model import AuthShape, variable_for
-from adclient._survey.observation import Observation, Probe
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor, looks_secret, one_line
 from adclient.conventions import MADE_BY_CLIENT, ReadConventions
@@ -17,6 +16,7 @@ from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import Credentials, Failure, Outcome, Parts, RawResponse, Request, Sender, run
 from adclient.hooks import Hooks, RetryEvent
 from adclient.options import ENV_TOKEN, Options
+from adclient.survey.observation import Observation, Probe
 
 Pairs = tuple[tuple[str, str], ...]  # headers
 

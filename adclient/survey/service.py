@@ -15,18 +15,18 @@ from adclient._service.model import (
     Service,
     variable_for,
 )
-from adclient._survey.examination import Examination, Reading
-from adclient._survey.finding import Finding, mapped
-from adclient._survey.findings import findings_of, refused_of
-from adclient._survey.observation import Observation
-from adclient._survey.problems import problems_of
-from adclient._survey.report import Report
-from adclient._survey.samples import Received, described
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret, one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
+from adclient.survey.examination import Examination, Reading
+from adclient.survey.finding import Finding, mapped
+from adclient.survey.findings import findings_of, refused_of
+from adclient.survey.observation import Observation
+from adclient.survey.problems import problems_of
+from adclient.survey.report import Report
+from adclient.survey.samples import Received, described
 
 _OTHER_TEXT = "…"
 _LONGEST = 5000  # text of a line

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 
 from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
-from adclient._survey.samples import shapes_of
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, ReadConventions, of_read
+from adclient.survey.samples import shapes_of
 
 _OF_NEXT = ("form", "parameters", "host", "key")
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, cast
 
-from adclient._survey.finding import Setting
 from adclient._values.json_values import is_array, is_object
 from adclient.conventions import Conventions, query_of_url
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
+from adclient.survey.finding import Setting
 
 if TYPE_CHECKING:
-    from adclient._survey.report import Report
+    from adclient.survey.report import Report
 
 _QUESTIONS = {
     "credentials": "How does a caller authenticate: with which scheme, in which header?",

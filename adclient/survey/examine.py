@@ -7,16 +7,16 @@ from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
 from adclient._service.model import Service
 from adclient._service.reading import read_service
-from adclient._survey.examination import Examination
-from adclient._survey.observation import READS
-from adclient._survey.report import Report
-from adclient._survey.service import report_of
-from adclient._survey.session import Session, StoppedError
-from adclient._survey.trials import SEARCH, run
-from adclient._survey.verify import verify
 from adclient.extend import parts_of, validated
 from adclient.models import JSON
 from adclient.options import check_count, check_timeout, check_type
+from adclient.survey.examination import Examination
+from adclient.survey.observation import READS
+from adclient.survey.report import Report
+from adclient.survey.service import report_of
+from adclient.survey.session import Session, StoppedError
+from adclient.survey.trials import SEARCH, run
+from adclient.survey.verify import verify
 
 MOST_REQUESTS = 100
 TIMEOUT = 120.0

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 import attrs
 
-from adclient._survey.checks import Verdict
-from adclient._survey.observation import Observation
-from adclient._survey.run import Found, Run, UnsentError
 from adclient._values.jsontext import dumps, kind_of
 from adclient.extend import Operation
 from adclient.models import JSON
+from adclient.survey.checks import Verdict
+from adclient.survey.observation import Observation
+from adclient.survey.run import Found, Run, UnsentError
 
 MOST_PAGES = 100
 UNKNOWN_ACCOUNT = "adclient-conform-unknown"

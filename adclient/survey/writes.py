@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from decimal import Decimal
 
-from adclient._survey.observation import READS, Observation
-from adclient._survey.reads import read_listing, refusal
-from adclient._survey.run import Arguments, Found, Run
 from adclient._values.jsontext import dumps
 from adclient.extend import Operation
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
+from adclient.survey.observation import READS, Observation
+from adclient.survey.reads import read_listing, refusal
+from adclient.survey.run import Arguments, Found, Run
 
 # The interface leaves the inside of `fields` and `targeting` open, so these may be refused.
 _GUESSES: Arguments = {

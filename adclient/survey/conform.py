@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
-from adclient._survey.checks import CHECKS, ConformResult
-from adclient._survey.conform_report import ConformReport
-from adclient._survey.reads import check_read
-from adclient._survey.run import Run, UnsentError
-from adclient._survey.session import Session, StoppedError
-from adclient._survey.writes import check_write
 from adclient._values.jsontext import JSONError, dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.extend import OPERATIONS, Operation, parts_of
 from adclient.models import JSON
 from adclient.options import check_timeout, check_type
+from adclient.survey.checks import CHECKS, ConformResult
+from adclient.survey.conform_report import ConformReport
+from adclient.survey.reads import check_read
+from adclient.survey.run import Run, UnsentError
+from adclient.survey.session import Session, StoppedError
+from adclient.survey.writes import check_write
 
 TIMEOUT = 600.0
 

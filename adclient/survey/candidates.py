@@ -8,13 +8,13 @@ import attrs
 
 from adclient._core.paging import query_from_next_url
 from adclient._service.model import Next
-from adclient._survey.examination import Candidate
-from adclient._survey.observation import READS, Observation
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import excerpt
 from adclient.conventions import Conventions, ReadConventions, query_of_url
 from adclient.errors import AdClientError
 from adclient.models import JSON
+from adclient.survey.examination import Candidate
+from adclient.survey.observation import READS, Observation
 
 WRONG_NAME = "adclient_doctor"
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import attrs
 
-from adclient._survey.checks import Verdict
-from adclient._survey.observation import Observation, Probe
-from adclient._survey.session import Session, StoppedError
 from adclient._values.redact import one_line
 from adclient.extend import Operation
 from adclient.models import JSON
+from adclient.survey.checks import Verdict
+from adclient.survey.observation import Observation, Probe
+from adclient.survey.session import Session, StoppedError
 
 Arguments = Mapping[str, JSON]
 # The name of a check, whether it passed or another verdict, and what was received.

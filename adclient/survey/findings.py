@@ -12,14 +12,14 @@ import attrs
 
 from adclient._core.response import problem_of
 from adclient._service.model import Certainty
-from adclient._survey.candidates import WRONG_NAME
-from adclient._survey.examination import Examination, Reading
-from adclient._survey.finding import Finding, Setting, not_observed
-from adclient._survey.observation import Observation
-from adclient._survey.trials import STYLES
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, is_header_name
 from adclient.extend import Failure, RawResponse
+from adclient.survey.candidates import WRONG_NAME
+from adclient.survey.examination import Examination, Reading
+from adclient.survey.finding import Finding, Setting, not_observed
+from adclient.survey.observation import Observation
+from adclient.survey.trials import STYLES
 
 _IDS = re.compile(
     r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from adclient._core.decode import result_of
-from adclient._survey.continuation import ASK, LARGER, fields_of
-from adclient._survey.examination import Examination, Reading
-from adclient._survey.observation import READS, Observation, PageView
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, of_read
 from adclient.extend import Failure
 from adclient.models import JSON, ResponseInfo
+from adclient.survey.continuation import ASK, LARGER, fields_of
+from adclient.survey.examination import Examination, Reading
+from adclient.survey.observation import READS, Observation, PageView
 
 _AGAIN = "run the doctor again later"
 _MORE = "allow more requests: `--requests`"

@@ -4,11 +4,11 @@ from collections import Counter
 
 import attrs
 
-from adclient._survey.checks import ConformCheck, ConformResult, Verdict
-from adclient._survey.observation import READS
-from adclient._survey.text import cell, span, wrapped
 from adclient._values.to_json import ToJSON
 from adclient.models import JSON
+from adclient.survey.checks import ConformCheck, ConformResult, Verdict
+from adclient.survey.observation import READS
+from adclient.survey.text import cell, span, wrapped
 
 FORMAT_VERSION = "1.0"
 _VERDICTS: tuple[Verdict, ...] = ("failed", "open", "not run", "passed")
