@@ -96,6 +96,8 @@ def without_secrets(cursor: JSON) -> JSON:
     if isinstance(cursor, dict):
         kept = {name: each for name, each in cursor.items() if not _is_secret_parameter(name)}
         return {name: without_secrets(each) for name, each in kept.items()}
+    if isinstance(cursor, list):
+        return [*map(without_secrets, cursor)]
     if not isinstance(cursor, str) or "?" not in cursor:
         return cursor
     place, _, query = cursor.partition("?")

@@ -153,8 +153,8 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
     ("cursor", "shown", "hidden"),
     (f"?after=7&access_token={SECRET}&n=1", "'?after=7&n=1'", ["access_token"]),
     (
-        {"after": 7, "api_key": SECRET, "url": f"/x?sig={SECRET}"},
-        """'{"after":7,"url":"/x?"}'""",
+        {"after": 7, "api_key": SECRET, "all": [f"/x?sig={SECRET}", {"jwt": SECRET}]},
+        """'{"after":7,"all":["/x?",{}]}'""",
         [],
     ),
     (f"?next_token=7&API%2DKey={SECRET}", "'?next_token=7'", ["API"]),
