@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from adclient._sync.gate_slot import GateSlot, none_in_time
-from adclient._sync.page import Page
 from adclient._sync.page import Page, Source
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked

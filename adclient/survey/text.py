@@ -130,6 +130,7 @@ def span(text: str) -> str:
 
 
 def cell(text: str) -> str:
+    """A span of code in a table of Markdown."""
     return span(text).replace("|", "\\|")
 
 
