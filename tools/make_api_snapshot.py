@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "tests" / "architecture" / "public_api.txt"
 # How a value is made, shown, compared and pickled; and what a gate and its client ask for.
 UNLISTED = {
-    *("__engine__", "__gate__", "__of_reads__", "__reserve__"),
+    *("__collect__", "__engine__", "__gate__", "__of_reads__", "__reserve__"),
     *("__attrs_post_init__", "__del__", "__dir__", "__eq__", "__firstlineno__", "__getattr__"),
     *("__getstate__", "__hash__", "__init_subclass__", "__module__", "__qualname__"),
     *("__reduce__", "__reduce_ex__", "__repr__", "__setstate__", "__slots__", "__str__"),

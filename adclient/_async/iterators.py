@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from adclient._async.tables import AsyncTabular
 from adclient._core.paging import SeenPages
@@ -141,6 +141,24 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         self._prefetch = None
         return page
 
+    async def __collect__(self, limit: int | None) -> Items[T]:
+        """Collect the items that it has not returned yet, also for a table without any."""
+        parts: list[Sequence[T]] = []
+        count = 0
+        try:
+            if limit is not None:
+                limit = check_count("limit", limit, least=0, error=InvalidRequest)
+            while limit is None or count < limit:
+                parts.append((await self.__anext__()).data.__by_field__())
+                count += len(parts[-1])
+        except StopAsyncIteration:
+            pass
+        except AdClientError as error:
+            forget_frames(error)
+            raise
+        items = joined(parts)
+        return Items(items if limit is None else items[:limit], cls=self._source.cls)
+
 
 def _ids(page: "AsyncPage[T]") -> tuple[JSON, ...]:
     """The ids of the items of a page that others follow; none of classes of the caller."""
@@ -205,8 +223,6 @@ class AsyncPaged(AsyncTabular[T]):
 
     __slots__ = ()
 
-    _source: Any
-
     @abstractmethod
     def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
         """Iterate page by page."""
@@ -258,19 +274,4 @@ class AsyncPaged(AsyncTabular[T]):
             >>> len(await page.collect(limit=60))
             60
         """
-        pages = self.pages()
-        parts: list[Sequence[T]] = []
-        count = 0
-        try:
-            if limit is not None:
-                limit = check_count("limit", limit, least=0, error=InvalidRequest)
-            while limit is None or count < limit:
-                parts.append((await pages.__anext__()).data.__by_field__())
-                count += len(parts[-1])
-        except StopAsyncIteration:
-            pass
-        except AdClientError as error:
-            forget_frames(error)
-            raise
-        items = joined(parts)
-        return Items(items if limit is None else items[:limit], cls=self._source.cls)
+        return await self.pages().__collect__(limit)

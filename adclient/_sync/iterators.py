@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from adclient._sync.tables import Tabular
 from adclient._core.paging import SeenPages
@@ -142,6 +142,24 @@ class PageIterator(PublicDir, Generic[T]):
         self._prefetch = None
         return page
 
+    def __collect__(self, limit: int | None) -> Items[T]:
+        """Collect the items that it has not returned yet, also for a table without any."""
+        parts: list[Sequence[T]] = []
+        count = 0
+        try:
+            if limit is not None:
+                limit = check_count("limit", limit, least=0, error=InvalidRequest)
+            while limit is None or count < limit:
+                parts.append((self.__next__()).data.__by_field__())
+                count += len(parts[-1])
+        except StopIteration:
+            pass
+        except AdClientError as error:
+            forget_frames(error)
+            raise
+        items = joined(parts)
+        return Items(items if limit is None else items[:limit], cls=self._source.cls)
+
 
 def _ids(page: "Page[T]") -> tuple[JSON, ...]:
     """The ids of the items of a page that others follow; none of classes of the caller."""
@@ -206,8 +224,6 @@ class Paged(Tabular[T]):
 
     __slots__ = ()
 
-    _source: Any
-
     @abstractmethod
     def pages(self, *, prefetch: bool = False) -> PageIterator[T]:
         """Iterate page by page."""
@@ -259,19 +275,4 @@ class Paged(Tabular[T]):
             >>> len(page.collect(limit=60))
             60
         """
-        pages = self.pages()
-        parts: list[Sequence[T]] = []
-        count = 0
-        try:
-            if limit is not None:
-                limit = check_count("limit", limit, least=0, error=InvalidRequest)
-            while limit is None or count < limit:
-                parts.append((pages.__next__()).data.__by_field__())
-                count += len(parts[-1])
-        except StopIteration:
-            pass
-        except AdClientError as error:
-            forget_frames(error)
-            raise
-        items = joined(parts)
-        return Items(items if limit is None else items[:limit], cls=self._source.cls)
+        return self.pages().__collect__(limit)

@@ -197,7 +197,7 @@ class _Trial:
             together = Candidate(", ".join(names), {"continuation": dict})
             seen = self.found.ask(together.probe(page, dict.fromkeys(names, page.view.next)))
             if _ids(seen) == page.view.ids:
-                self.result.tried |= {f"`{name}`": "same items" for name in names}
+                self.result.tried.update((f"`{name}`", "same items") for name in names)
                 return
             half = len(names) // 2
             yield from self._effective_of(names[:half])
