@@ -178,6 +178,9 @@ SERVICES = {
     "lock after two strangers": Odd(page=TOKEN, locks_after=2),
     "any account": Odd(page=TOKEN, unknown=200),
     "empty last page": Odd(page=until_empty, rows=lambda read: rows_of(read)[:40]),
+    "empty second page": Odd(
+        page=until_empty, rows=lambda read: rows_of(read)[: 20 if "beta" in read else 50]
+    ),
     "other names filter": Odd(page=filtering),
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
     "link to more": Odd(

@@ -92,6 +92,13 @@ def test_query_of_a_foreign_url_continues_at_the_own_address(next) -> None:
     assert service.requests[1].url.host == "ads.example.com"
 
 
+@each_case("next", "x7", {"a": "/ads?x=1", "b": "/ads?x=2"})
+def test_continuation_without_one_query_is_not_sent(next) -> None:
+    pages = pages_of(Service(a_page("a", next)), continuation=query_of_url)
+    found, error = refused(pages, "the continuation is ")
+    assert (found, error.operation, error.cursor) == ("a", "beta.list_campaigns", next)
+
+
 # Listings that would never end, or cannot be continued.
 
 

@@ -1,5 +1,6 @@
 """Plans that are made in Python: of changes, of a listing, or to revert another plan."""
 
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -46,6 +47,11 @@ def test_plan_reads_back_as_it_was_written(title, fields, why, expect) -> None:
     assert [each.call.encoded for each in read.changes] == [c.call.encoded for c in plan.changes]
     assert repr(read.changes[0].expect) == repr(plan.changes[0].expect)
     assert Plan.of("w47", [each.to_dict() for each in read.changes], title=read.title) == plan
+
+
+def test_number_that_a_float_cannot_hold_is_written_in_full() -> None:
+    plan = Plan.of("w47", [{**BUDGET, "expect": Decimal("1.0000000000000001")}])
+    assert "expect = 1.0000000000000001\n" in plan.to_toml()
 
 
 @each_case(
