@@ -21,7 +21,7 @@ class TokenFetcher:
     def __init__(self, function: Callable[[], object], wall_time: Callable[[], float]) -> None:
         self._function = function
         self._now = wall_time
-        self.cache = TokenCache()
+        self.cache: TokenCache = TokenCache()
         # A lock with a timeout, which forks, interrupts and cancelled tasks leave free.
         self._lock = CapacityLimiter(1)
 
