@@ -71,7 +71,10 @@ class Gate(Protocol):
         """
 
     def pause(self, call: Call, key: str, seconds: float) -> None:
-        """Note that the service refused a request with a rate limit, and how long to wait."""
+        """Note that the service refused a request with a rate limit, and how long to wait.
+
+        An error in it is only a warning.
+        """
 
 
 class Record(Protocol):
@@ -245,7 +248,8 @@ class _Guards:
 
     def admit(self, call: Call, actor: str | None) -> Record | None:
         records = [guard.admit(call, actor) for guard in self.guards]
-        return _Records([each for each in records if each is not None])
+        admitted = [each for each in records if each is not None]
+        return _Records(admitted) if admitted else None
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ from adclient._async.listing import AsyncListing  # async only
 from adclient._async.page import AsyncPage, AsyncSource
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
-from adclient._core.events import Tracer, reporter_for, warn
+from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.gate import Pauses
 from adclient._core.operations import BY_NAME
@@ -172,7 +172,7 @@ class AsyncEngine:
 
     @property
     def guarded(self) -> dict[str, str]:
-        """The policy, the ledger and the gate, for display."""
+        """What the guard consists of, and the gate, for display."""
         shown: dict[str, str] = getattr(self.guard, "shown", {})
         return shown if self.gate is None else {**shown, "gate": name_of(self.gate)}
 
@@ -292,16 +292,9 @@ class AsyncEngine:
 def _ending(
     record: "Record", call: Call, result: Result | BaseException, attempts: int
 ) -> Callable[[], None]:
-    """A function that records the end of a call, and never raises: the draft must not be lost."""
-
-    def end() -> None:
-        try:
-            record.end(result, attempts)
-        except Exception as error:
-            what = f"its end could not be recorded: {type(error).__name__}"
-            warn(f"{call.operation.full_name}: {what}", RuntimeWarning)
-
-    return end
+    """A function that records the end of a call."""
+    what = f"{call.operation.full_name}: its end could not be recorded"
+    return only_warning(partial(record.end, result, attempts), what)
 
 
 def _new_key() -> str:

@@ -209,3 +209,15 @@ def warn(text: str, category: type[Warning]) -> None:
     write_log(logging.WARNING, text)
     with suppress(Exception):
         warnings.warn(text, category, stacklevel=2)
+
+
+def only_warning(work: Callable[[], object], what: str) -> Callable[[], None]:
+    """Work of somebody else's gate or record, whose error must not hide what was received."""
+
+    def done() -> None:
+        try:
+            work()
+        except Exception as error:
+            warn(f"{what}: {type(error).__name__}", RuntimeWarning)
+
+    return done

@@ -5,6 +5,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from adclient._core.events import only_warning
 from adclient._core.exchange import Exchange
 from adclient._core.gate import Ask, Turn
 from adclient._core.response import Failure, too_late
@@ -73,7 +74,9 @@ class GateSlot(Slot):
     def pause(self) -> None:
         """Let all calls of the gate wait, as a response asked."""
         exchange = self._exchange
-        work = partial(self._gate.pause, exchange.call, exchange.key, exchange.pause)
+        pause = partial(self._gate.pause, exchange.call, exchange.key, exchange.pause)
+        what = f"{exchange.call.operation.full_name}: its gate could not begin a pause"
+        work = only_warning(pause, what)
         run_blocking(work, LONGEST_END, None, thread=GATE_THREAD)
 
     def _ask(self, thread: str) -> Failure | float | None:

@@ -1,4 +1,4 @@
-"""Blocking work of a call, such as that of the ledger: async code does it in a thread."""
+"""Blocking work of a call, such as that of a record: async code does it in a thread."""
 
 from collections.abc import Callable
 from typing import TypeVar

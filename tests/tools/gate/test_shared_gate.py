@@ -337,13 +337,15 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
 @sync_and_async
 async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fake, caplog) -> None:
     class Gate:
-        pause = print
         answers, seen = [2, 0.4, -1, 40, None, Failure(reason="closed", sent=False)], set()
 
         def ask(self, call, key, seconds):
             assert 0 < seconds <= 30
             self.seen.add((call.account_id, key))
             return self.answers.pop(0)
+
+        def pause(self, call, key, seconds):
+            raise ValueError(seconds)
 
     caplog.set_level(logging.INFO, "adclient")
     async with of_fake(client_kind, fake, Gate()) as client:
@@ -352,7 +354,8 @@ async def test_gate_of_somebody_else_is_asked_until_it_consents(client_kind, fak
         with pytest.raises(CallTimeout, match="the gate asks to wait 40 s") as late:
             await wait(read(client))
         limit(fake, 2)
-        with pytest.raises(RateLimited):  # which explains more
+        is_warned = pytest.warns(RuntimeWarning, match="gate could not begin a pause: ValueError")
+        with is_warned, pytest.raises(RateLimited):  # which explains more
             await wait(read(client))
     assert fake.clock.sleeps == pytest.approx((2.1, 0.42, 2.1))
     assert (late.value.retry_after, late.value.attempts, len(fake.requests)) == (40, 0, 2)
