@@ -1,4 +1,4 @@
-"""Generate the table in `docs/reference/endpoints.md` from the operations that the client sends.
+"""Generate the table in `docs/reference/client.md` from the operations that the client sends.
 
 `python tools/make_endpoint_table.py` writes it; with `--check` it only says whether it is up to
 date.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adclient._core.operations import OPERATIONS, Operation
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "endpoints.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "client.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 

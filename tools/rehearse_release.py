@@ -2,7 +2,7 @@
 
 The files are uploaded with twine and installed by name and version, as users will, into a new
 environment outside the source. The SBOM of that environment and the hashes of all files are written
-to FOLDER. Then the commands of docs/how-to/verify-a-release.md are run on them.
+to FOLDER. Then the commands of SECURITY.md are run on them.
 """
 
 import json
@@ -25,7 +25,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGE = ROOT / "docs" / "how-to" / "verify-a-release.md"
+PAGE = ROOT / "SECURITY.md"
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Pages of the site that are made when it is built: the changelog and the example notebooks.
 
-Zensical loads this module for the macros that `docs/changelog.md` and `docs/notebooks` call.
+Zensical loads this module for the macros that they call in `docs`.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 ROOT = Path(__file__).parent.parent
 LINK_TO_PAGE = re.compile(r"\]\(docs/(\S+?\.md)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-FIRST_HEADING = re.compile(r"\A# .*\n+")
+FIRST_HEADING = re.compile(r"\A#+ .*\n+")
 # pandas brings styles of its own, and leaves the corner of a table an empty heading: the name of
 # the index, if it has one, is alone in a second row.
 OF_PANDAS = re.compile(r"<style scoped>.*?</style>\n?", re.DOTALL)
@@ -43,7 +43,7 @@ def changelog() -> str:
 
 
 def notebook(name: str) -> str:
-    """A notebook of `examples/` below its heading, with the outputs that are saved in it."""
+    """A notebook of `examples/` as a section, with the outputs that are saved in it."""
     content = json.loads((ROOT / "examples" / f"{name}.ipynb").read_text("utf-8"))
     return FIRST_HEADING.sub("", "\n\n".join(_blocks(content["cells"])))
 
@@ -53,7 +53,7 @@ def _blocks(cells: list[dict[str, Any]]) -> Iterator[str]:
     for cell in cells:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            yield source
+            yield HEADING.sub(r"#\g<0>", source)
             heading = [heading, *HEADING.findall(source)][-1]
         else:
             yield f"```python\n{source}\n```"

@@ -1,4 +1,4 @@
-"""The commands of the page on verifying a release; tools/rehearse_release.py runs the others."""
+"""The commands to verify a release; tools/rehearse_release.py runs the others."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from pages import ROOT, blocks
 
-PAGE = ROOT / "docs" / "how-to" / "verify-a-release.md"
+PAGE = ROOT / "SECURITY.md"
 COMMANDS = [text for _, text in blocks(PAGE, "sh")]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 JOBS = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]

@@ -14,8 +14,8 @@ from raw_server import Connection, RawServer, answer_to, refusing_url
 
 from adclient import AdClient, ConnectionFailed, ConnectionLost
 
-PAGE = ROOT / "docs" / "how-to" / "proxies-and-certificates.md"
-SETTINGS, SYSTEM, CONTEXT = (code for _, code in blocks(PAGE, "python"))
+PAGE = ROOT / "docs" / "how-to" / "http-clients.md"
+*_, SETTINGS, SYSTEM, CONTEXT = (code for _, code in blocks(PAGE, "python"))
 ROW = re.compile(r"^\| `(.*?)` \| .* \| (yes|no) \|$", re.MULTILINE)
 URL = "https://ads.example.com"
 COMPANY, STRANGER = trustme.CA(), trustme.CA()

@@ -331,7 +331,7 @@ def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
         gate._database.use("key", lambda state: (None, None), monotonic() + 1)
 
 
-# A gate of somebody else; docs/how-to/extend.md has one with pauses.
+# A gate of somebody else; docs/reference/tools.md has one with pauses.
 
 
 @sync_and_async
