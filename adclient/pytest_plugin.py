@@ -117,7 +117,7 @@ def ad_environment(
             assert len(ad_environment.drafts) == 1
         ```
     """
-    from adclient.testing._fake.endpoint import ENVIRONMENT
+    from adclient.testing._fake.service import ENVIRONMENT
 
     # So that monkeypatch restores these last, even if the test sets them too.
     for name in ENVIRONMENT:
@@ -178,7 +178,7 @@ def pytest_runtest_makereport(
     report = yield
     service = _fake_behind(item)
     if service is not None and report.failed:
-        from adclient.testing._fake.recording import report as report_of
+        from adclient.testing._fake.requests import report as report_of
 
         report.sections.append(("Requests to the fake ad service", report_of(service.requests)))
     if _SERVICE in item.stash and call.when == "teardown":

@@ -9,9 +9,9 @@ from adclient._display.extras import needs
 from adclient._http.network import is_loopback
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
+from adclient.testing._fake.like import account_ids, secret_of
 from adclient.testing._fake.profile import Profile
 from adclient.testing._fake.service import FakeAdService
-from adclient.testing._like.service import account_ids, secret_of
 
 _HINTS = """\
 The fake ad service listens at {url}

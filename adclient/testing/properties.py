@@ -9,9 +9,10 @@ from typing import cast, get_args
 
 from adclient._display.extras import needs
 from adclient.models import JSON
-from adclient.testing._fake.account import FakeAccount, Items, Platform
-from adclient.testing._fake.fault import BodyFault, Fault
+from adclient.testing._fake.accounts import FakeAccount, Items, Platform
+from adclient.testing._fake.faults import Fault
 from adclient.testing._fake.pages import PagingFault
+from adclient.testing._fake.responses import BodyFault
 
 __all__ = ["accounts", "changes", "faults"]
 

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 
 from adclient import AdClient, Draft
 from adclient.testing import FakeAdService, Profile
-from adclient.testing._approval.drafts import DraftStatus
+from adclient.testing._fake.approval import DraftStatus
 from adclient.testing.server import serving
 
 ACCOUNT = "account_b204"

@@ -12,11 +12,11 @@ import attrs
 from adclient._values import jsontext
 from adclient._values.json_values import folded
 from adclient.models import JSON
+from adclient.testing._fake.accounts import Values
 from adclient.testing._fake.clock import FakeClock
+from adclient.testing._fake.like import beside_items
 from adclient.testing._fake.requests import ParsedRequest
 from adclient.testing._fake.responses import http_error
-from adclient.testing._fake.state import Values
-from adclient.testing._like.items import beside_items
 
 PagingFault = Literal[
     "same_next",

@@ -12,7 +12,7 @@ from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Servic
 from adclient._values.arguments import as_float, is_choice
 from adclient.conventions import Conventions, is_free_header, is_page_size
 from adclient.options import check_count, check_timeout, check_type
-from adclient.testing._fake.data import load
+from adclient.testing._fake import load
 
 ErrorStyle = Literal[
     "error_object",

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from adclient.models import JSON
-from adclient.testing._fake.account import ENTITIES_OF, Kind
-from adclient.testing._fake.data import load
+from adclient.testing._fake import load
+from adclient.testing._fake.accounts import ENTITIES_OF, Account, Kind, Values
 from adclient.testing._fake.requests import ParsedRequest
-from adclient.testing._fake.state import Account, Values
+from adclient.testing._fake.responses import http_error
 from adclient.testing._fake.writes import named, plain_keyword
 
 _LAST_DAYS = ("LAST_7_DAYS", "LAST_14_DAYS", "LAST_30_DAYS", "LAST_90_DAYS")
@@ -90,3 +90,11 @@ def _is_true(account: Account, finding: Values) -> bool:
     themes = any(each.values.get("search_themes") for each in account.all("asset_group"))
     is_about_themes = "remove_auto_search_themes" in str(finding.get("suggested_action"))
     return len(entities) == len(ids) and is_running and (themes or not is_about_themes)
+
+
+def check_read(account: Account, request: ParsedRequest) -> None:
+    """Refuse a date range that neither the story nor the account has."""
+    name, ranges = request.text("date_range"), [*DATE_RANGES, *account.given.figures]
+    if name is not None and name not in ranges:
+        known = ", ".join(dict.fromkeys(ranges))
+        raise http_error("unknown_date_range", "date_range", reason="unknown", known=known)

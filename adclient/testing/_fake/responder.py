@@ -14,22 +14,22 @@ from adclient._core.auth import SecretHeader
 from adclient._service.model import Service
 from adclient._values import jsontext
 from adclient.extend import Failure, Outcome, RawResponse, Request
-from adclient.testing._approval.dashboard import Dashboard
-from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
-from adclient.testing._fake.account import FakeAccount
-from adclient.testing._fake.accounts import Accounts, build_account
+from adclient.testing._fake.accounts import Account, Accounts, FakeAccount, build_account
+from adclient.testing._fake.approval import Dashboard, DraftStore, FakeDraft, draft_body
 from adclient.testing._fake.clock import START, FakeClock
-from adclient.testing._fake.fault import Fault, with_fault
-from adclient.testing._fake.faults import Faults
+from adclient.testing._fake.faults import Fault, Faults, with_fault
 from adclient.testing._fake.pages import Pages, PagingFault
 from adclient.testing._fake.profile import ERROR_SHAPES, Profile
-from adclient.testing._fake.reads import listed
-from adclient.testing._fake.recording import RecordedRequest, recorded
-from adclient.testing._fake.requests import ParsedRequest, operation_at, parsed
+from adclient.testing._fake.reads import check_read, listed
+from adclient.testing._fake.requests import (
+    ParsedRequest,
+    RecordedRequest,
+    operation_at,
+    parsed,
+    recorded,
+)
 from adclient.testing._fake.responses import HTTPError, error_response, http_error
-from adclient.testing._fake.rules import check_read, check_write
-from adclient.testing._fake.state import Account
-from adclient.testing._fake.writes import WRITES
+from adclient.testing._fake.writes import WRITES, check_write
 
 _MINUTE = timedelta(minutes=1)
 

@@ -1,17 +1,36 @@
-"""Errors, and the responses for them."""
+"""Responses: those for errors, and what a fault makes of a response."""
 
+import gzip
 import re
 from collections.abc import Callable, Mapping
 from html import escape
+from typing import Literal
 
 import attrs
 
 from adclient._service.model import ErrorShape
 from adclient._values import jsontext
-from adclient.extend import RawResponse
+from adclient.extend import Failure, Outcome, RawResponse
 from adclient.models import JSON
-from adclient.testing._fake.data import load
+from adclient.testing._fake import load
 
+BodyFault = Literal[
+    "cut",
+    "stalled",
+    "wrong_length",
+    "broken_gzip",
+    "not_json",
+    "not_utf8",
+    "wrong_shape",
+    "error_object",
+    "duplicate_keys",
+    "wrong_content_type",
+    "huge",
+]
+DROPPED = Failure(reason="the connection was dropped", sent=True)
+STALLED = Failure(reason="no more of the body in time", sent=True, timed_out=True)
+NO_RESPONSE = Failure(reason="no response in time", sent=True, timed_out=True)
+_HUGE = 5 * 1024 * 1024
 _ERRORS: dict[str, tuple[int, str]] = load("errors.json")
 
 
@@ -104,3 +123,63 @@ _QUOTED: dict[str, Callable[[str], str]] = {
     **dict.fromkeys('{["', _in_quotes),
     "<": escape,
 }
+
+
+def corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
+    """A response with a fault in its body."""
+    body, headers = response.body, dict(response.headers)
+    broken: Failure | None = None
+    match fault:
+        case "cut" | "stalled":
+            body = body[: len(body) // 2]
+            broken = DROPPED if fault == "cut" else STALLED
+        case "wrong_length":
+            headers["content-length"] = str(len(body) + 10)
+            reason = f"received {len(body)} bytes, expected {len(body) + 10}"
+            broken = Failure(reason=reason, sent=True)
+        case "broken_gzip":
+            headers["content-encoding"] = "gzip"
+            packed = gzip.compress(body, mtime=0)
+            body = packed[:10] + bytes(255 - byte for byte in packed[10:])
+        case "not_json":
+            headers["content-type"] = "text/html"
+            body = b"<html><head><title>Checking your browser</title></head></html>"
+        case "not_utf8":
+            start, quote, end = body.rpartition(b'"')
+            body = start + b"\xff" + quote + end
+        case "wrong_shape":
+            body = b'{"result":%s}' % body
+        case "error_object":
+            body = b'{"error":{"code":"internal","message":"something went wrong","details":[]}}'
+        case "duplicate_keys":
+            first_key, _, rest = body.partition(b":")
+            body = first_key + b":null," + first_key[1:] + b":" + rest
+        case "wrong_content_type":
+            headers["content-type"] = "text/plain"
+        case _:  # "huge"
+            body = body[:-1] + b',"padding":"%s"}' % (b"x" * _HUGE)
+    return attrs.evolve(response, headers=headers, body=body, broken=broken)
+
+
+@attrs.define(kw_only=True)
+class SlowBodyResponse(RawResponse):
+    """A response whose body takes `seconds` to arrive."""
+
+    seconds: float
+
+
+def received_within(
+    time_left: float | None, outcome: Outcome, seconds: float
+) -> tuple[Outcome, float]:
+    """The part of an outcome that a client receives within some time, and when."""
+    if time_left is not None and seconds >= time_left:
+        return NO_RESPONSE, time_left
+    if isinstance(outcome, SlowBodyResponse):
+        if time_left is not None and seconds + outcome.seconds >= time_left:
+            received = int(len(outcome.body) * (time_left - seconds) / outcome.seconds)
+            outcome = attrs.evolve(outcome, body=outcome.body[:received], broken=STALLED)
+        seconds += outcome.seconds
+    failure = outcome if isinstance(outcome, Failure) else outcome.broken
+    if time_left is not None and failure is not None and failure.timed_out:
+        seconds = time_left  # the client waits for the rest until it times out
+    return outcome, seconds

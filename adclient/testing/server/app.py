@@ -14,8 +14,7 @@ from adclient._tasks.clock import monotonic
 from adclient.testing._fake.clock import FakeClock
 from adclient.testing._fake.service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage
-from adclient.testing.server.bridge import Bridge, host_of
-from adclient.testing.server.openapi import document
+from adclient.testing.server.service import Bridge, document, host_of
 
 
 @attrs.frozen

@@ -11,10 +11,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from adclient._display import diffs
 from adclient._values.text import NOTE, WHOLE, short
-from adclient.testing._approval.dashboard import ApprovalRefused
-from adclient.testing._approval.drafts import DraftStatus, FakeDraft, is_armed_by
+from adclient.testing._fake.approval import ApprovalRefused, DraftStatus, FakeDraft, is_armed_by
 from adclient.testing._fake.service import FakeAdService
-from adclient.testing.server.bridge import host_of
+from adclient.testing.server.service import host_of
 
 _STEPS = ("arm", "disarm", "confirm", "reject")  # the methods of the dashboard
 _HEADERS = {

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from adclient._command.listening import address_of, listen
 from adclient.testing._fake.service import FakeAdService
 from adclient.testing.server.app import create_app
-from adclient.testing.server.bridge import DROP
+from adclient.testing.server.service import DROP
 
 
 class _DroppableProtocol(H11Protocol):

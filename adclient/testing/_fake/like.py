@@ -1,12 +1,13 @@
-"""Items and pages like those in a service file: its rows, again and again."""
+"""What a fake takes from a service file: accounts with its rows, its pages, and a secret."""
 
 import re
 from collections.abc import Sequence
 from itertools import cycle, islice
 from math import ceil
 
-from adclient._service.model import Row
+from adclient._service.model import AuthShape, Listing, Row, Service
 from adclient._values.json_values import JSON
+from adclient.testing._fake.accounts import FakeAccount
 
 _MAX_ITEMS = 10_000  # of one listing
 _DIGITS = "0123456789"
@@ -60,3 +61,39 @@ def beside_items(pages: Sequence[Row], total: int, size: int, *, is_last: bool) 
 
     like = pages[-1 if is_last else 0] if pages else {}
     return {name: true(name, value) for name, value in like.items()}
+
+
+_ENTITIES = ("beta.list_campaigns", "gamma.list_ads")  # which drafts can change
+
+
+def accounts_like(service: Service) -> list[FakeAccount]:
+    """The accounts of a service, with as many items as it had, or more if not all were seen."""
+    accounts: list[FakeAccount] = []
+    for account_id in account_ids(service):
+        items = {
+            read: replayed(listing.rows, _count(listing), is_unique=read in _ENTITIES)
+            for read, listing in service.listings.items()
+            if listing.account_id == account_id
+        }
+        campaigns, ads = (items.pop(read, []) for read in _ENTITIES)
+        accounts.append(FakeAccount(account_id, campaigns=campaigns, ads=ads, reads=items))
+    return accounts
+
+
+def account_ids(service: Service) -> list[str]:
+    """The accounts that a service file names, by themselves or in a listing."""
+    listed = (listing.account_id for listing in service.listings.values())
+    return list(dict.fromkeys([*service.accounts, *listed]))
+
+
+def _count(listing: Listing) -> int:
+    """How many items the listing has: another page if it was not read to its end."""
+    more = 0 if listing.is_complete or listing.next is None else listing.page_size or listing.count
+    return listing.count + more
+
+
+def secret_of(auth: AuthShape | None) -> str | None:
+    """An invented secret to send as a service expects; None if it expects none."""
+    if auth is None or (auth.env is None and auth.file is None):
+        return None
+    return "fake:token" if auth.scheme.lower() == "basic" else "fake-token"

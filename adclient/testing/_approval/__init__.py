@@ -1,1 +1,0 @@
-"""Drafts, and the two steps in which a human approves them."""
