@@ -1,8 +1,6 @@
 """What became of staged drafts, as far as the reads of the service show it."""
 
-from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Literal, get_args
@@ -23,10 +21,9 @@ from adclient.policy.rules import amount_of
 
 # A draft that changes several values has the first of these states that one of them has.
 OutcomeState = Literal["overtaken", "not seen", "cannot be read", "seen live"]
-_STATES: Sequence[OutcomeState] = get_args(OutcomeState)
-_Listing = tuple[str, str]  # a read and an account
-_Target = tuple[_Listing, str]  # the id of a campaign in it
-_Later = list[tuple[Entry, Difference]]
+_STATES = get_args(OutcomeState)
+_Seen = tuple[OutcomeState, JSON, str]  # a state, the value that was read, and both in words
+_Target = tuple[str, str, str]  # a read, and the ids of an account and of a campaign in it
 
 # The reads that may show the campaign that a draft changes. What a creation refers to is not what
 # it creates, and no other draft names a campaign.
@@ -71,37 +68,34 @@ class DraftOutcome(PublicDir):
 
 
 class Reading:
-    """Reads what became of drafts: one listing for each account and read, however many drafts.
+    """Reads what became of drafts: one listing for each account and read, however many drafts."""
 
-    `later` are all staged entries since the first of these, which explain what is seen.
-    """
-
-    def __init__(self, staged: Sequence[Entry], later: Iterable[Entry], now: datetime) -> None:
+    def __init__(self, staged: Sequence[Entry], now: datetime) -> None:
         self._staged, self._now = staged, now
-        self._found = {target: list[JSON]() for entry in staged if (target := _target_of(entry))}
-        self._problems = {listing: "" for listing, _ in self._found}
-        self._later = defaultdict[object, _Later](list)
-        for entry in later:
-            for change in _changes_of(entry):
-                self._later[_target_of(entry), change.key].append((entry, change))
+        self._found = {target: list[JSON]() for each in staged if (target := _target_of(each))}
+        self._problems = {target[:2]: "" for target in self._found}  # of each listing
 
     def read(self, client: object) -> Items[DraftOutcome]:
         """Read with a sync client."""
         for listing in self._problems:
-            with self._problem_kept(listing):
-                for item in _request(client, listing):
+            try:
+                for item in _request(client, *listing):
                     self._take(listing, item)
-        return self._outcomes()
+            except AdClientError as error:
+                self._note(listing, error)
+        return Items(map(self._outcome, self._staged), cls=DraftOutcome)
 
     async def async_read(self, client: object) -> Items[DraftOutcome]:
         """Read with an async client."""
         for listing in self._problems:
-            with self._problem_kept(listing):
-                async for item in _request(client, listing):
+            try:
+                async for item in _request(client, *listing):
                     self._take(listing, item)
-        return self._outcomes()
+            except AdClientError as error:
+                self._note(listing, error)
+        return Items(map(self._outcome, self._staged), cls=DraftOutcome)
 
-    def _take(self, listing: _Listing, item: Item) -> None:
+    def _take(self, listing: tuple[str, str], item: Item) -> None:
         """Keep the campaigns that are looked for; an objective lists its own."""
         fields = item.to_dict()
         listed: list[JSON] = [fields]
@@ -110,76 +104,63 @@ class Reading:
             listed = [fields.get("campaign"), *(several if isinstance(several, list) else ())]
         for campaign in listed:
             if isinstance(campaign, dict):
-                self._found.get((listing, str(campaign.get("id"))), []).append(campaign)
+                self._found.get((*listing, str(campaign.get("id"))), []).append(campaign)
 
-    @contextmanager
-    def _problem_kept(self, listing: _Listing) -> Generator[None]:
-        """Keep the reason why an account cannot be read."""
-        try:
-            yield
-        except ConfigurationError:  # such as of a closed client
-            raise
-        except AdClientError as error:
-            self._problems[listing] = one_line(str(error))
-
-    def _outcomes(self) -> Items[DraftOutcome]:
-        return Items(map(self._outcome, self._staged), cls=DraftOutcome)
+    def _note(self, listing: tuple[str, str], error: AdClientError) -> None:
+        """Note why an account cannot be read, unless none can be, as by a client that is closed."""
+        if isinstance(error, ConfigurationError):
+            raise error
+        self._problems[listing] = one_line(str(error))
 
     def _outcome(self, entry: Entry) -> DraftOutcome:
         """Compare each value that a draft changes with what was read."""
-        target, changes = _target_of(entry), _changes_of(entry)
+        target = _target_of(entry)
         if target is None:
-            return _unread(entry, f"no read finds what {short(entry.operation)} changes")
-        if problem := self._problems[target[0]]:
-            return _unread(entry, problem)
-        if not self._found[target]:
-            return _unread(entry, f"{target[0][0]} does not show {short(target[1])}")
-        outcomes = [self._compared(entry, change, target) for change in changes]
-        nothing = _unread(entry, "the ledger has no change to compare")
-        return min(outcomes, key=lambda each: _STATES.index(each.state), default=nothing)
+            seen = [_unread(f"no read finds what {short(entry.operation)} changes")]
+        elif problem := self._problems[target[:2]]:
+            seen = [_unread(problem)]
+        elif not self._found[target]:
+            seen = [_unread(f"{target[0]} does not show {short(target[2])}")]
+        else:
+            seen = [self._compared(entry, change, target) for change in _changes_of(entry)]
+        nothing = _unread("the ledger has no change to compare")
+        state, value, text = min(seen, key=lambda each: _STATES.index(each[0]), default=nothing)
+        return DraftOutcome(entry=entry, state=state, seen=value, text=text)
 
-    def _compared(self, entry: Entry, change: Difference, target: _Target) -> DraftOutcome:
-        read, path = target[0][0], short_end(change.path)
+    def _compared(self, entry: Entry, change: Difference, target: _Target) -> _Seen:
+        read, path = target[0], short_end(change.path)
         values = [value for each in self._found[target] for value in _values(each, change.path)]
         if not values:
-            return _unread(entry, f"{read} does not show {path}")
+            return _unread(f"{read} does not show {path}")
         seen = values[0]
         now, before, after = map(_comparable, (seen, change.before, change.after))
         if any(_comparable(other) != now for other in values):
-            return _unread(entry, f"{read} shows different values of {path}")
+            return _unread(f"{read} shows different values of {path}")
         if before == after or type(now) not in map(type, (None, before, after)):
-            return _unread(entry, f"{path} is {short(seen)}, which cannot be compared")
+            return _unread(f"{path} is {short(seen)}, which cannot be compared")
         if now == after:
-            return DraftOutcome(entry=entry, state="seen live", seen=seen, text="seen live")
+            return "seen live", seen, "seen live"
         where = f" ({path})" if change.within else ""
-        later = [other for other in self._later[target, change.key] if other[0].at > entry.at]
-        # A null before may also mean that the service hides the value. If a later draft has the
-        # value after this change as its own before, this change was live.
-        was_live = any(_comparable(other.before) == after for _, other in later)
-        if before in (now, None, MISSING) and not was_live:
-            days = (self._now - entry.at).days
-            age = f"for {days} day{'s' * (days > 1)}" if days > 0 else "yet"
-            text = f"not seen {age}{where}"
-            return DraftOutcome(entry=entry, state="not seen", seen=seen, text=text)
-        drafts = [each.draft_id for each, other in later if _comparable(other.after) == now]
-        text = f"overtaken by {short(seen)}{where}"
-        text += f", as in {short(drafts[-1])}" if drafts else ""
-        return DraftOutcome(entry=entry, state="overtaken", seen=seen, text=text)
+        if before not in (now, None, MISSING):  # null may also mean that the service hides it
+            return "overtaken", seen, f"overtaken by {short(seen)}{where}"
+        days = (self._now - entry.at).days
+        age = f"for {days} day{'s' * (days > 1)}" if days > 0 else "yet"
+        return "not seen", seen, f"not seen {age}{where}"
 
 
-def _unread(entry: Entry, problem: str) -> DraftOutcome:
-    return DraftOutcome(entry=entry, state="cannot be read", text=f"cannot be read: {problem}")
-
-
-def _request(client: object, listing: _Listing) -> Any:
+def _request(client: object, read: str, account_id: str) -> Any:
     """Begin to read, with either kind of client."""
-    return attrgetter(listing[0])(client)(account_id=listing[1])
+    return attrgetter(read)(client)(account_id=account_id)
+
+
+def _unread(problem: str) -> _Seen:
+    return "cannot be read", None, f"cannot be read: {problem}"
 
 
 def _target_of(entry: Entry) -> _Target | None:
     """What a draft changes, if a read may show it."""
     read, campaign_id = _READS.get(entry.operation), entry.arguments.get("campaign_id")
-    return ((read, entry.account_id), str(campaign_id)) if read and campaign_id else None
+    return (read, entry.account_id, str(campaign_id)) if read and campaign_id else None
 
 
 def _changes_of(entry: Entry) -> list[Difference]:
@@ -200,15 +181,17 @@ def _values(campaign: JSON, path: str) -> list[JSON]:
     """
     root, *inside = steps = path.split(".")
     steps = inside if inside and root in ("campaign", "fields") else steps
-    paths = [steps, ["budget", *steps]] if "budget" in steps[-1].casefold() else [steps]
-    found: list[JSON] = []
-    for names in paths:
-        values = [campaign]
-        for name in names:
-            objects = [each for each in values if isinstance(each, dict)]
-            values = [each[key] for each in objects for key in each if folded(key) == folded(name)]
-        found += values
-    return found
+    found, in_budget = [campaign], [campaign] if "budget" in steps[-1].casefold() else []
+    for name in steps:
+        found = _inside(found, name)
+    for name in ("budget", *steps):
+        in_budget = _inside(in_budget, name)
+    return found + in_budget
+
+
+def _inside(values: list[JSON], name: str) -> list[JSON]:
+    objects = [each for each in values if isinstance(each, dict)]
+    return [each[key] for each in objects for key in each if folded(key) == folded(name)]
 
 
 def _comparable(value: JSON | Missing) -> object:

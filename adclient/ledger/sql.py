@@ -328,11 +328,7 @@ class SQLLedger(LedgerDatabase):
         given = self.entries(state="staged") if entries is None else [*entries]
         if not all(isinstance(entry, Entry) for entry in given):
             raise ConfigurationError("entries must be those of a ledger", argument="entries")
-        staged = [entry for entry in given if entry.state == "staged"]
-        first = min((entry.at for entry in staged), default=None)
-        is_all = entries is None or not staged
-        later = staged if is_all else self.entries(state="staged", since=first)
-        reading = Reading(staged, later, self._now())
+        reading = Reading([entry for entry in given if entry.state == "staged"], self._now())
         return reading.async_read(client) if hasattr(client, "aclose") else reading.read(client)
 
     def unknown(self) -> Items[Entry]:

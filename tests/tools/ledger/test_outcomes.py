@@ -244,31 +244,6 @@ def test_campaign_cannot_be_read_if_the_rest_of_its_listing_cannot(ledger, clock
     assert failed[1].startswith("cannot be read: beta.list_campaigns: 403: no access")
 
 
-def test_later_draft_explains_what_has_overtaken_one(ledger, clock) -> None:
-    steps = [(90, 95), (95, 120), (120, 100), (100, 130), (60, 70), (70, 100), (50, 55)]
-    for number, (before, after) in enumerate(steps):
-        clock.now += timedelta(hours=1)
-        field, old, new = "daily_budget", before, after
-        if number in (1, 5):
-            field, old, new = "fields", {"daily_budget": before}, {"daily_budget": str(after)}
-        stage(ledger, a_diff(field, old, new), number)
-        # Of another campaign, another field and another account.
-        stage(ledger, a_diff("daily_budget", 1, 100), f"{number}b", campaign_id="8")
-        stage(ledger, a_diff("bid", 1, 100), f"{number}c")
-        stage(ledger, a_diff("daily_budget", 1, 100), f"{number}d", account_id="b")
-    chosen = [entry for entry in ledger.entries() if entry.entry_id[-1].isdigit()]
-    by = "overtaken by 100.00"
-    assert [text for _, text in outcomes(ledger, Shop(), clock, chosen)] == [
-        f"{by}, as in draft_5",
-        f"{by} (fields.daily_budget), as in draft_5",
-        "seen live",
-        "not seen for 8 days",
-        f"{by}, as in draft_5",
-        "seen live",
-        by,
-    ]
-
-
 def test_only_staged_entries_have_an_outcome(ledger, clock) -> None:
     stage(ledger, PAUSE, 1)
     refused = attrs.evolve(stage(ledger, PAUSE, 2), entry_id="3", state="refused")
