@@ -1,21 +1,115 @@
 """The database of a ledger: its connections, its transactions, and its chain of hashes."""
 
+import os
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from weakref import WeakSet, finalize
 
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE
-from adclient.ledger.idle import IdleConnections
-from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, RowError, Transaction
+from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, DatabaseError, Transaction
 from adclient.options import check_type
 
+
+class _Connection(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Connection)
+
+_everywhere: WeakSet["IdleConnections[Any]"] = WeakSet()
+_leaked_on_purpose: list[object] = []  # closing a parent's connection could disturb the parent
+
+
+class IdleConnections(Generic[C]):
+    """Connections to one database that wait for their next use, in any thread of this process.
+
+    There is no lock: the methods of a list are atomic. One is kept open while there is a reason,
+    or else none.
+    """
+
+    def __init__(self, *, is_kept: bool = False) -> None:
+        self._idle: list[tuple[int, C]] = []  # each with the process that opened it
+        self._reasons = ["its owner"] if is_kept else []
+        # Unlike `__del__`, it runs before those of the connections, which warn if they are open.
+        finalize(self, _close, self._idle)
+        _everywhere.add(self)
+
+    @contextmanager
+    def kept(self) -> Generator[None]:
+        """Keep one open in this block."""
+        self._reasons.append("a block")
+        try:
+            yield
+        finally:
+            self._reasons.pop()
+            if not self._reasons:
+                self.close()
+
+    def take(self) -> C | None:
+        """Take a connection for its next use; None if there is none."""
+        _close_at_exit(os.getpid())
+        return _taken(self._idle)
+
+    @contextmanager
+    def using(self, connection: C) -> Generator[None]:
+        """Use a connection in this block; an error closes it, which rolls back."""
+        try:
+            yield
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append((os.getpid(), connection))
+        _close(self._idle, most=1 if self._reasons else 0)
+
+    def close(self) -> None:
+        """Close them; later uses open others."""
+        _close(self._idle)
+
+
+def _taken(idle: list[tuple[int, C]]) -> C | None:
+    with suppress(IndexError):
+        while True:
+            pid, connection = idle.pop()
+            if pid == os.getpid():
+                return connection
+            _leaked_on_purpose.append(connection)
+    return None
+
+
+def _close(idle: list[tuple[int, C]], most: int = 0) -> None:
+    while len(idle) > most and (connection := _taken(idle)) is not None:
+        connection.close()
+
+
+def _close_everywhere() -> None:
+    for connections in [*_everywhere]:
+        connections.close()
+
+
+@cache  # once in each process
+def _close_at_exit(_pid: int) -> None:
+    """Close them at the end of a worker of `multiprocessing`, which skips those of `atexit`."""
+    if "multiprocessing.util" in sys.modules:  # pragma: no branch  (tests import it)
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _close_everywhere, exitpriority=0)
+
+
+# A child must not use them, and SQLite in it would assume that it has the locks of its parent.
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(before=_close_everywhere)
+
+
 if TYPE_CHECKING:
-    from adclient.gate.database import GateDatabase
+    from adclient.gate import GateDatabase
 
 Mode = Literal["read", "write", "create"]  # `create` writes, too
 
@@ -212,7 +306,7 @@ class LedgerDatabase(ABC):
         try:
             yield
         except Exception as error:
-            reason = str(error) if isinstance(error, RowError) else self._reason(error)
+            reason = str(error) if isinstance(error, DatabaseError) else self._reason(error)
             if reason is None:
                 raise
             explained = self._error(reason)

@@ -14,7 +14,7 @@ from adclient.ledger.rows import SCHEMA, DatabaseConnection
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
-    from adclient.gate.database import GateDatabase
+    from adclient.gate import GateDatabase
     from adclient.ledger.postgres_connection import TimedConnection
 
 _FORMAT = "adclient ledger, format 2"
@@ -100,9 +100,9 @@ class PostgresLedger(SQLLedger):
         super().__init__(self._redactor.redact(shown), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.gate.postgres import PostgresGate
+        from adclient.gate import PostgresGate
 
-        return PostgresGate(self._shown, self._connect, self._reason)
+        return PostgresGate(self._shown, self._reason, self._connect)
 
     def _exists(self) -> bool:
         with closing(self._connect("read")) as connection:

@@ -11,6 +11,7 @@ import attrs
 
 from adclient._values import jsontext
 from adclient._values.json_values import JSON, differ, is_deeper
+from adclient.errors import LedgerError
 from adclient.ledger.entry import Entry, read_at
 from adclient.models import Diff
 from adclient.policy import Usage
@@ -30,8 +31,8 @@ SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
 _ALL = 2**62
 
 
-class RowError(Exception):
-    """An entry cannot be written as a row, or read from it."""
+class DatabaseError(LedgerError):
+    """A database or a row of it cannot be used; the message does not name the database."""
 
 
 class Row(NamedTuple):
@@ -217,7 +218,7 @@ def _whole(value: object) -> int:
     """Check a number that is used in a sum; in a damaged database, it may be anything."""
     if isinstance(value, int) and 0 <= value < 2**62:
         return value
-    raise RowError("a row is damaged; verify() finds it")
+    raise DatabaseError("a row is damaged; verify() finds it")
 
 
 def _values_of(entry: Entry) -> JSON:
@@ -241,7 +242,7 @@ def _text_of(entry: Entry) -> str:
         return jsontext.dumps(fields, "entry", errors="backslashreplace")
     except jsontext.JSONError as error:
         if entry.diff is None:
-            raise RowError(f"the entry cannot be recorded: {error}") from None
+            raise DatabaseError(f"the entry cannot be recorded: {error}") from None
         # A response may be nested too deeply for readers; its draft is recorded anyway.
         return _text_of(attrs.evolve(entry, diff=None))
 
@@ -259,6 +260,6 @@ def _entry_from(text: str, now: datetime) -> Entry:
             fields["diff"] = Diff(**named, extra=diff)
         return read_at(now, Entry(**fields))
     except (jsontext.JSONError, TypeError, ValueError, LookupError, AttributeError):
-        raise RowError(
+        raise DatabaseError(
             "an entry is damaged, which verify() finds, or of a newer adclient"
         ) from None

@@ -18,11 +18,11 @@ from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LOCKED, MISSING, Mode, seconds_left
-from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
+from adclient.ledger.rows import SCHEMA, DatabaseConnection, DatabaseError, Transaction
 from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
-    from adclient.gate.database import GateDatabase
+    from adclient.gate import GateDatabase
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 2
@@ -53,7 +53,7 @@ SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version
 FROM pragma_application_id, pragma_user_version
 """
 _KNOWS_EFFECTIVE_IDS = os.access in os.supports_effective_ids
-SMALLEST_PAGE = 512  # bytes
+_SMALLEST_PAGE = 512  # bytes
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
@@ -113,7 +113,7 @@ class SQLiteLedger(SQLLedger):
         super().__init__(str(self._path), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.gate.sqlite import SQLiteGate
+        from adclient.gate import SQLiteGate
 
         return SQLiteGate(self._path, self._reason, self._now)
 
@@ -139,13 +139,9 @@ class SQLiteLedger(SQLLedger):
                 raise self._error(MISSING)
             if not self._path.parent.is_dir():
                 raise self._error("its directory does not exist")
-        if self._path.exists():
-            # SQLite also writes to read.
-            if not os.access(self._path, os.W_OK, effective_ids=_KNOWS_EFFECTIVE_IDS):
-                raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
-            # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-            if 0 < self._path.stat().st_size < SMALLEST_PAGE:
-                raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
+        can_write = partial(os.access, self._path, os.W_OK, effective_ids=_KNOWS_EFFECTIVE_IDS)
+        if self._path.exists() and not can_write():  # SQLite also writes to read
+            raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
         return super()._begun(mode)
 
     def _still(self, known: os.stat_result) -> os.stat_result:
@@ -157,12 +153,7 @@ class SQLiteLedger(SQLLedger):
         return file
 
     def _connect(self, mode: Mode) -> DatabaseConnection:
-        uri = self._path.as_uri()
-        if mode == "create" and self._file is None and not self._path.exists():
-            # SQLite creates a file with the mode of this one.
-            with NamedTemporaryFile(dir=self._path.parent) as private:
-                Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
-        return Connection(f"{uri}?mode=rw")  # which creates no file: reading must not
+        return connect(self._path, may_create=mode == "create" and self._file is None)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
@@ -237,3 +228,16 @@ class Connection(sqlite3.Connection):
         """Close it."""
         super().close()
         _in_use.remove(self._pid)
+
+
+def connect(path: Path, *, may_create: bool) -> Connection:
+    """Open a database, which is private if it has to be created."""
+    uri = path.as_uri()
+    if may_create and not path.exists():
+        # SQLite creates a file with the mode of this one.
+        with NamedTemporaryFile(dir=path.parent) as private:
+            Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
+    # SQLite takes a file shorter than a page for an empty one, and overwrites it.
+    if 0 < path.stat().st_size < _SMALLEST_PAGE:
+        raise DatabaseError(_REASONS[sqlite3.SQLITE_NOTADB])
+    return Connection(f"{uri}?mode=rw")  # which creates no file: reading must not

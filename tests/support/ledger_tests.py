@@ -34,8 +34,8 @@ import adclient.ledger.database
 from adclient import CallTimeout, ConfigurationError, Diff, Draft, LedgerError
 from adclient._tasks.clock import monotonic
 from adclient.ledger import Entry, open_ledger
+from adclient.ledger.database import _close_everywhere
 from adclient.ledger.entry import DEADLINE
-from adclient.ledger.idle import _close_everywhere
 from adclient.policy import Policy, Refusal, Usage
 from adclient.testing import FakeAdService
 

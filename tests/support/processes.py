@@ -8,7 +8,7 @@ from multiprocessing.process import BaseProcess
 
 LONGEST_WAIT = 30.0  # seconds, for what takes milliseconds
 PRELOADED = ["adclient.testing", "adclient.ledger.sqlite", "adclient.gate"]
-PRELOADED += ["adclient.gate.sqlite", "adclient._sync.engine", "adclient._async.engine"]
+PRELOADED += ["adclient._sync.engine", "adclient._async.engine"]
 PRELOADED += ["adclient._http.pool", "adclient._http.async_pool", "adclient.policy.guard"]
 
 

@@ -17,7 +17,7 @@ from plans import pause, plan_of
 
 from adclient import ConfigurationError, LedgerError
 from adclient.ledger import Entry, SQLiteLedger, open_ledger
-from adclient.ledger.idle import _close_everywhere
+from adclient.ledger.database import _close_everywhere
 from adclient.testing import FakeAdService
 
 

@@ -1,0 +1,423 @@
+"""A gate that processes share: after a 429 with a `Retry-After`, all of them wait."""
+
+import os
+import re
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adclient._tasks.clock import monotonic
+from adclient.errors import ConfigurationError, LedgerError
+from adclient.extend import Call, Failure, Turn, warn
+from adclient.ledger.database import BUSY_SECONDS, LOCKED, IdleConnections, seconds_left
+from adclient.ledger.entry import LedgerWarning, waiting_until
+from adclient.ledger.postgres import PostgresLedger
+from adclient.ledger.rows import key as key_in_row
+from adclient.ledger.sql import SQLLedger
+from adclient.ledger.sqlite import Connection, SQLiteLedger, connect
+from adclient.options import check_rate, check_type
+
+if TYPE_CHECKING:
+    from adclient.ledger.postgres_connection import TimedConnection
+
+__all__ = ["SharedGate"]
+
+LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
+LONGEST_RECORD = 1.0  # seconds to wait until a pause is recorded
+BURST = Turn.LASTS  # seconds: what the rate allows in this time may be sent at once
+
+
+class SharedGate:
+    """A gate for the requests of all clients that use it, in any number of processes.
+
+    After a 429 with a `Retry-After`, no client of the gate sends a request before the pause is
+    over. It can also cap the requests in a second. Each request asks the gate right before it is
+    sent, and waits within the `timeout` of its call. If the wait for a pause or a turn does not
+    fit, the call raises `CallTimeout` at once, with `retry_after` set, and sends nothing.
+
+    `Conventions(rate_limit_scope=…)` of a client sets what belongs together: with `"account"`, the
+    calls for one account, each of which has its own pause and cap; with `"client"`, all calls.
+    With `"call"`, there is no pause, and the cap holds for all calls together. Services of
+    different addresses have nothing in common.
+
+    Args:
+        ledger: A `SQLiteLedger` for processes of one machine, or a `PostgresLedger`. It only says
+            where the state is, and need not be the ledger of a client: in the database of a
+            `PostgresLedger`, or beside the file of a `SQLiteLedger`, for `drafts.db` in
+            `drafts.db-gate`, which can be deleted. The ledger itself is neither used nor created.
+        name: Gates of one name belong together. If the service limits tokens, use a name for each;
+            not the token itself, as the name is stored and shown.
+        per_second: How many requests may be sent in a second, also less than 1; a tenth of them may
+            be sent at once. None for no such cap.
+
+    Raises:
+        ConfigurationError: An argument cannot be used; the message names it.
+
+    Examples:
+        >>> from adclient import CallTimeout, RateLimited
+        >>> from adclient.gate import SharedGate
+        >>> from adclient.ledger import SQLiteLedger
+        >>> from adclient.testing import FakeAdService, Fault
+        >>> fake = FakeAdService()
+        >>> gate = SharedGate(SQLiteLedger("drafts.db", now=fake.clock.now), per_second=10)
+        >>> fake.faults.add(Fault.status(429, headers={"Retry-After": "60"}))
+        >>> for client in (fake.client(gate=gate), fake.client(gate=gate)):
+        ...     try:
+        ...         client.beta.list_campaigns(account_id="account_b204")
+        ...     except (RateLimited, CallTimeout) as error:
+        ...         print(type(error).__name__, error.attempts, round(error.retry_after, -1))
+        RateLimited 1 60.0
+        CallTimeout 0 60.0
+        >>> len(fake.requests)
+        1
+
+        As an `adclient.extend.Gate`, which a gate of your own can ask:
+
+        >>> from adclient.extend import OPERATIONS, validated
+        >>> call = validated(OPERATIONS[-1], {"account_id": "account_d118"})
+        >>> gate.pause(call, "mine", 60)
+        >>> round(gate.ask(call, "mine", 90), -1)
+        60.0
+    """
+
+    def __init__(
+        self,
+        ledger: SQLiteLedger | PostgresLedger,
+        *,
+        name: str = "",
+        per_second: float | None = None,
+    ) -> None:
+        if not isinstance(ledger, SQLLedger):
+            raise ConfigurationError(
+                f"ledger must be a SQLiteLedger or a PostgresLedger, not {type(ledger).__name__}",
+                argument="ledger",
+            )
+        check_type("name", name, str)
+        self._database = ledger.__gate__()
+        self._name = name or ""
+        self._per_second = None if per_second is None else check_rate("per_second", per_second)
+
+    def __repr__(self) -> str:
+        name = f", name {self._name!r}" if self._name else ""
+        rate = "" if self._per_second is None else f", {self._per_second:g} per second"
+        return f"<SharedGate {self._database}{name}{rate}>"
+
+    def ask(self, call: Call, key: str, seconds: float) -> Failure | float | None:
+        """Ask if there is a pause, right before a request is sent; it may block.
+
+        Args:
+            call: The call that makes the request.
+            key: What a pause holds for, such as an account of a service.
+            seconds: How many seconds the call has left.
+
+        Returns:
+            None if there is none, the seconds until it is over, or a failure if that cannot be told
+                in time.
+
+        Raises:
+            LedgerError: The database cannot be used.
+        """
+        return self._asked(call, key, seconds)
+
+    def pause(self, call: Call, key: str, seconds: float) -> None:
+        """Record a pause; it may block, and never raises.
+
+        Args:
+            call: The call that was refused with a 429.
+            key: What the pause holds for.
+            seconds: How long it lasts; a longer one that is recorded stays.
+        """
+        seconds = min(seconds, LONGEST_PAUSE)
+
+        def decide(state: State) -> Decision:
+            if seconds <= state.pause_left:
+                return None, None
+            return None, state._replace(paused_at=state.now, paused_until=state.now + seconds)
+
+        try:
+            self._database.use(self._row(key), decide, monotonic() + LONGEST_RECORD)
+        except Exception as error:
+            text = f"could not record a pause of {seconds:g} s: {error}"
+            name = call.operation.full_name
+            warn(f"{name}: the shared gate in {self._database} {text}", LedgerWarning)
+
+    @property
+    def __reserve__(self) -> Callable[..., Failure | float | None] | None:
+        """What reserves a `Turn`, if the gate limits requests per second."""
+        per_second = self._per_second
+        return None if per_second is None else partial(self._asked, per_second=per_second)
+
+    def _asked(
+        self, call: Call, key: str, seconds: float, per_second: float | None = None
+    ) -> Failure | float | None:
+        end = monotonic() + seconds
+
+        def decide(state: State) -> Decision:
+            if state.pause_left > 0:
+                return state.pause_left, None
+            if per_second is None:
+                return None, None
+            turn_at = state.next_turn(per_second)
+            turn = Turn(turn_at - Turn.LASTS - state.now)
+            if turn > 0 and turn >= end - monotonic():  # nobody would use it
+                return float(turn), None
+            return turn, state._replace(reserved_at=state.now, turn_at=turn_at)
+
+        try:
+            return self._database.use(self._row(key), decide, end, is_read=per_second is None)
+        except LedgerError as error:
+            if monotonic() < end:
+                name = call.operation.full_name
+                text = f"{name}: the shared gate in {self._database} cannot be asked"
+                text += f", so the request was not sent: {error}"
+                raise LedgerError(text, operation=name) from None
+            # Without the path: the reason of an error is cut where it is long.
+            reason = f"the shared gate cannot be asked in time: {error}"
+            return Failure(reason=reason, sent=False, timed_out=True)
+
+    def _row(self, name: str) -> str:
+        return key_in_row(f"{self._name}\n{name}")
+
+
+class State(NamedTuple):
+    """The row of a key, and the time of the database.
+
+    What was written in the future is ignored: the clock was set back.
+    """
+
+    now: float
+    paused_at: float = 0.0
+    paused_until: float = 0.0
+    reserved_at: float = 0.0
+    turn_at: float = 0.0  # the last turn that was reserved
+
+    @property
+    def pause_left(self) -> float:
+        """Seconds until the pause is over; 0 or less if there is none."""
+        return self.paused_until - self.now if self.paused_at <= self.now else 0.0
+
+    def next_turn(self, per_second: float) -> float:
+        """The end of the next turn, which begins `BURST` seconds earlier.
+
+        One that begins in the past is not over at once: its call has yet to get a slot.
+        """
+        earliest, is_first = self.now + BURST / 2, not 0 < self.reserved_at <= self.now
+        return earliest if is_first else max(earliest, self.turn_at + 1 / per_second)
+
+
+Decision = tuple[float | None, State | None]
+"""What is answered, and the state to keep if it is another one."""
+Decide = Callable[[State], Decision]
+ReasonOf = Callable[[Exception], str | None]
+
+
+_RETRY = 0.0005  # seconds; a transaction takes less
+# Both databases read these statements; `:now` is the time of the database.
+TABLE = """CREATE TABLE IF NOT EXISTS adclient_gate (
+    key TEXT PRIMARY KEY,
+    paused_at DOUBLE PRECISION NOT NULL, paused_until DOUBLE PRECISION NOT NULL,
+    reserved_at DOUBLE PRECISION NOT NULL, turn_at DOUBLE PRECISION NOT NULL
+)"""
+# One row, even if the table has none.
+READ = """SELECT :now, coalesce(max(paused_at), 0), coalesce(max(paused_until), 0),
+    coalesce(max(reserved_at), 0), coalesce(max(turn_at), 0) FROM adclient_gate WHERE key = :key"""
+WRITE = """INSERT INTO adclient_gate
+VALUES (:key, :paused_at, :paused_until, :reserved_at, :turn_at) ON CONFLICT (key) DO UPDATE
+SET paused_at = excluded.paused_at, paused_until = excluded.paused_until,
+    reserved_at = excluded.reserved_at, turn_at = excluded.turn_at"""
+
+
+class GateDatabase(ABC):
+    """A database with the state of gates.
+
+    `reads` begins a use that changes nothing, and `writes` one that may; both read the state.
+    """
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+    def __init__(self, shown: str, reason_of: ReasonOf, *, is_kept: bool = True) -> None:
+        self._shown, self._reason_of = shown, reason_of
+        self._connections: IdleConnections[Any] = IdleConnections(is_kept=is_kept)
+
+    def __str__(self) -> str:
+        return self._shown
+
+    def use(self, key: str, decide: Decide, end: float, *, is_read: bool = False) -> float | None:
+        """Answer and keep what `decide` makes of the state of a key, in one transaction.
+
+        It may be repeated. `end` is when the time for that is over, by the monotonic clock.
+
+        Raises:
+            LedgerError: The database cannot be used.
+        """
+        last, may_repeat = min(end, monotonic() + BUSY_SECONDS), True
+        with waiting_until(end):
+            while True:
+                try:
+                    return self._use(key, decide, is_read)
+                except Exception as error:
+                    is_explained = isinstance(error, LedgerError)
+                    reason = str(error) if is_explained else self._reason_of(error)
+                    if reason is None:
+                        raise
+                    if monotonic() >= last or not (may_repeat or reason == LOCKED):
+                        raise LedgerError(reason) from None
+                    # The file may have been deleted meanwhile, or the connection closed.
+                    may_repeat = may_repeat and reason == LOCKED
+                time.sleep(_RETRY)
+
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
+        """Try once."""
+        with self._alone(), self._connections.using(connection := self._kept() or self._open()):
+            first = self.reads if is_read else self.writes
+            answer, state = decide(State(*self._execute(connection, *first, key=key)))
+            if state is not None:
+                self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
+            elif not is_read:
+                self._execute(connection, "COMMIT")
+            return answer
+
+    @abstractmethod
+    def _alone(self) -> AbstractContextManager[object]:
+        """A block in which no other thread uses the connection."""
+
+    def _kept(self) -> Any:
+        """The connection of the last use, if it can still be used."""
+        return self._connections.take()
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """Open a connection, and create the table if it is missing."""
+
+    @abstractmethod
+    def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
+        """Execute statements; the first row of the last one that has any."""
+
+
+_APPLICATION_ID = 0x41644774  # "AdGt"
+_FIND = "SELECT application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
+_CREATE = ("BEGIN IMMEDIATE", TABLE, f"PRAGMA application_id = {_APPLICATION_ID}", "COMMIT")
+# SQLite in a child that is forked during a transaction assumes that it has the parent's locks.
+_IN_USE = threading.RLock()
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(
+        before=_IN_USE.acquire, after_in_parent=_IN_USE.release, after_in_child=_IN_USE.release
+    )
+
+
+class SQLiteGate(GateDatabase):
+    """A file beside that of a ledger, which is cheap to write: it need not survive a power failure.
+
+    It may be deleted between two uses, though a connection stays open.
+    """
+
+    reads = (READ,)
+    writes = ("BEGIN IMMEDIATE", READ)
+
+    def __init__(self, ledger: Path, reason_of: ReasonOf, now: Callable[[], datetime]) -> None:
+        # All symbolic links to a ledger lead to the same gate.
+        self._path = Path(f"{os.path.realpath(ledger)}-gate")
+        self._now = now
+        # Windows deletes no file that is open.
+        super().__init__(str(self._path), reason_of, is_kept=os.name != "nt")
+
+    def _alone(self) -> AbstractContextManager[object]:
+        return _IN_USE
+
+    def _kept(self) -> Any:
+        if connection := super()._kept():
+            with suppress(OSError):
+                if os.path.samestat(self._path.stat(), self._file):
+                    return connection
+            connection.close()
+        return None
+
+    def _open(self) -> Connection:
+        connection = connect(self._path, may_create=True)
+        try:
+            self._file = self._path.stat()
+            application_id, tables = connection.execute(_FIND).fetchone()
+            if application_id != _APPLICATION_ID and (application_id or tables):
+                raise LedgerError("it is an SQLite database, but not that of a gate")
+            connection.execute("PRAGMA synchronous = OFF")
+            for statement in () if application_id else _CREATE:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
+        row = None
+        for statement in statements:
+            now = {"now": self._now().timestamp()} if statement == READ else {}
+            row = connection.execute(statement, values | now).fetchone() or row
+        return row
+
+
+_NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
+_IS_MISSING = "SELECT to_regclass('adclient_gate') IS NULL"
+# Its rows need not survive a crash, so a commit does not wait for the disk.
+_CREATE_UNLOGGED = TABLE.replace("CREATE TABLE", "CREATE UNLOGGED TABLE")
+# With READ COMMITTED, what is read after the wait for the lock is current.
+_BEGIN = f"""BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = :milliseconds;
+SET LOCAL idle_in_transaction_session_timeout = {2000 * BUSY_SECONDS}"""
+_LOCK = f"SELECT pg_advisory_xact_lock({0x41644C68}, hashtext(:key))"
+
+
+class PostgresGate(GateDatabase):
+    """A table in PostgreSQL, whose clock counts; all threads of a process share a connection."""
+
+    reads = (_BEGIN, READ, "COMMIT")
+    writes = (_BEGIN, _LOCK, READ)
+
+    def __init__(
+        self, shown: str, reason_of: ReasonOf, connect: "Callable[[], TimedConnection]"
+    ) -> None:
+        super().__init__(shown, reason_of)
+        self._connect = connect
+        self._lock, self._pid = threading.Lock(), os.getpid()
+
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        if self._pid != os.getpid():  # another thread of the parent may hold its lock
+            self._lock, self._pid = threading.Lock(), os.getpid()
+        if not self._lock.acquire(timeout=seconds_left()):
+            raise LedgerError("other threads use its connection")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _open(self) -> "TimedConnection":
+        from psycopg import ClientCursor
+
+        connection = self._connect()
+        # Its statements travel together, and need no preparation.
+        connection.cursor_factory = ClientCursor
+        if self._execute(connection, _IS_MISSING)[0]:
+            self._execute(connection, _BEGIN, _LOCK, _CREATE_UNLOGGED, "COMMIT", key="")
+        return connection
+
+    def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
+        milliseconds = max(1, round(1000 * seconds_left()))  # 0 would be no limit
+        sql = _translated(";".join(statements))  # in one round trip
+        cursor = connection.execute(sql, {**values, "milliseconds": milliseconds})
+        row = None
+        while True:
+            if cursor.description:
+                row = cursor.fetchone()
+            if not cursor.nextset():
+                return row
+
+
+@cache
+def _translated(sql: str) -> str:
+    return re.sub(r":(\w+)", r"%(\1)s", sql).replace("%(now)s", _NOW)
