@@ -4,9 +4,8 @@ The checks follow from the table of operations. `conform` only reads, unless it 
 in which it may stage drafts. What the interface leaves open is reported, and fails nothing.
 """
 
-from adclient.survey.checks import CHECKS, ConformCheck, ConformResult
+from adclient.survey.checks import CHECKS, ConformCheck, ConformReport, ConformResult
 from adclient.survey.conform import ConformInterrupted, conform
-from adclient.survey.conform_report import ConformReport
 
 __all__ = [
     "CHECKS",

@@ -1,13 +1,23 @@
-"""The checks, which follow from the table of operations."""
+"""The checks, which follow from the table of operations, and the report on them."""
 
-from collections.abc import Iterator
-from typing import Literal
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal, get_args
 
 import attrs
 
+from adclient._values.json_values import is_array, is_object
+from adclient._values.jsontext import dumps, kind_of
+from adclient._values.to_json import ToJSON
 from adclient.extend import OPERATIONS
+from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
+from adclient.survey.observation import READS
+from adclient.survey.text import span, table, wrapped
 
-Verdict = Literal["passed", "failed", "open", "not run"]
+FORMAT_VERSION = "1.0"
+MISSING: Final = object()  # in the place of a field that is not there
+Verdict = Literal["failed", "open", "not run", "passed"]
 
 
 @attrs.frozen
@@ -62,51 +72,231 @@ class ConformResult:
         return f"{check}: expected {check.expected} (section {check.section}); {self.seen}"
 
 
-_OF_A_READ = {
-    "HTTP status": ("4.2", "200"),
-    "body": ("2.2", "a JSON object"),
-    "data": ("2.2", "an array of objects"),
-    "data.id": ("2.2", "a string in each item, not empty"),
-    "data.name": ("2.2", "a string in each item"),
-    "data.status": ("2.2", "a string in each item"),
-    "distinct ids": ("2.2", "each id once in a listing, as it identifies an item"),
-    "page": ("2.2", "an object"),
-    "page.next": ("2.2", "null on the last page, to which the others lead"),
-    "without account_id": ("4", "a refusal, as it is required"),
-    "unknown account_id": ("1", "a refusal or no items, as an operation is scoped by an account"),
+@attrs.frozen(kw_only=True)
+class ConformReport(ToJSON):
+    """What the checks of a service found; `print` shows all but what passed.
+
+    `report[check]` is the result of a check.
+
+    Attributes:
+        base_url: The address of the service.
+        results: One result for each of `CHECKS`, in their order.
+        sent: How many requests were sent.
+        staged_in: The accounts in which drafts could be staged; empty if nothing was written.
+        stopped: Why the run ended early; None if it did not.
+
+    Examples:
+        >>> from adclient.conform import CHECKS, conform
+        >>> from adclient.testing import FakeAdService
+        >>> report = conform(FakeAdService().client(), account_id="account_b204")
+        >>> report.failed, report.exit_code
+        ((), 3)
+        >>> report[CHECKS[0]].verdict
+        'not run'
+    """
+
+    base_url: str
+    results: tuple[ConformResult, ...]
+    sent: int
+    staged_in: tuple[str, ...] = ()
+    stopped: str | None = None
+
+    def __getitem__(self, check: ConformCheck) -> ConformResult:
+        return {each.check: each for each in self.results}[check]
+
+    @property
+    def failed(self) -> tuple[ConformResult, ...]:
+        """The results of the checks that failed."""
+        return tuple(each for each in self.results if each.verdict == "failed")
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this report.
+
+        - 0: no check failed, and every operation that was to be checked accepted a request
+        - 1: a check failed, or the run ended early
+        - 3: no check failed, but an operation accepted no request, so little is known of it
+        """
+        if self.failed or self.stopped is not None:
+            return 1
+        for check, verdict in ((each.check, each.verdict) for each in self.results):
+            is_asked = bool(self.staged_in) or check.operation in READS
+            if is_asked and check.name == "HTTP status" and verdict in ("open", "not run"):
+                return 3
+        return 0
+
+    def to_dict(self) -> dict[str, JSON]:
+        """Convert the report to JSON values.
+
+        Returns:
+            A dictionary with the results, their counts, the exit code and a `format_version`.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> report.to_dict()["results"][0]["operation"]
+            'alpha.update_campaign_targeting'
+        """
+        return {
+            "format_version": FORMAT_VERSION,
+            "base_url": self.base_url,
+            "exit_code": self.exit_code,
+            "sent": self.sent,
+            "staged_in": list(self.staged_in),
+            "stopped": self.stopped,
+            "counts": {name.replace(" ", "_"): count for name, count in self._counts.items()},
+            "results": [
+                {**attrs.asdict(each.check), "verdict": each.verdict, "seen": each.seen}
+                for each in self.results
+            ],
+        }
+
+    def _by_verdict(self) -> list[ConformResult]:
+        return sorted(self.results, key=lambda each: get_args(Verdict).index(each.verdict))
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        found = Counter(each.verdict for each in self.results)
+        return {verdict: found[verdict] for verdict in get_args(Verdict)}
+
+    @property
+    def _summary(self) -> str:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self._counts.items())
+        return counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"
+
+    def __str__(self) -> str:
+        """The counts, what failed or is open, and why the others were not run."""
+        alike: dict[tuple[Verdict, str], list[str]] = {}  # what is told once, of which operations
+        for each in self._by_verdict():
+            what = each.seen if each.verdict == "not run" else str(each).partition(": ")[2]
+            alike.setdefault((each.verdict, what), []).append(each.check.operation)
+        lines: list[str] = []
+        for (verdict, what), names in alike.items():
+            first, *others = dict.fromkeys(names)
+            shown = f"{first} and {len(others)} more" if others else first
+            lines += [f"  {verdict:<9}{shown}: {what}"] * (verdict != "passed")
+        where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
+        title = f"{self.base_url}: {self.sent} requests, {where}"
+        return "\n".join([title, self._summary, "", *wrapped(lines, 13)])
+
+    def markdown(self) -> str:
+        """Format the report for an issue or a pull request, what failed first.
+
+        Returns:
+            Markdown. What the service sent is formatted as code.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> print(report.markdown().splitlines()[4])
+            | verdict | operation | check | section | expected | received |
+        """
+        rows = [
+            (
+                each.verdict,
+                *attrs.astuple(each.check)[:3],
+                span(each.check.expected),
+                span(each.seen),
+            )
+            for each in self._by_verdict()
+        ]
+        title = ("verdict", "operation", "check", "section", "expected", "received")
+        return "\n".join(
+            [f"### {span(self.base_url)}", "", self._summary, "", *table(title, *rows)]
+        )
+
+
+def _is(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_items(value: object) -> bool:
+    return is_array(value) and all(map(is_object, value))
+
+
+def _is_draft_id(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("draft_.+", value) is not None
+
+
+Row = tuple[str, str, Callable[[object], bool] | None]
+OF_A_READ: dict[str, Row] = {
+    "HTTP status": ("4.2", "200", None),
+    "body": ("2.2", "a JSON object", _is(dict)),
+    "data": ("2.2", "an array of objects", _is_items),
+    "data.id": ("2.2", "a string in each item, not empty", _is_text),
+    "data.name": ("2.2", "a string in each item", _is(str)),
+    "data.status": ("2.2", "a string in each item", _is(str)),
+    "distinct ids": ("2.2", "each id once in a listing, as it identifies an item", None),
+    "page": ("2.2", "an object", _is(dict)),
+    "page.next": ("2.2", "null on the last page, to which the others lead", None),
+    "without account_id": ("4", "a refusal, as it is required", None),
+    "unknown account_id": ("1", "a refusal or no items, as an account scopes each call", None),
 }
-_OF_A_WRITE = {
-    "HTTP status": ("4.1", "201"),
-    "body": ("2.1", "a JSON object"),
-    "draft_id": ("2.1", "a string draft_<id> that identifies the change"),
-    "status": ("2.1", "pending_approval"),
-    "diff": ("2.1", "an object"),
-    "diff.field": ("2.1", "a string"),
-    "diff.before": ("2.1", "the value before the change"),
-    "diff.after": ("2.1", "the value after the change"),
-    "requires": ("2.1", "human_two_step_approve"),
-    "nothing live": ("4, rule 1", "no change before a human approves the draft"),
-    "by GET": ("4.1", "no draft by this method"),
+OF_A_WRITE: dict[str, Row] = {
+    "HTTP status": ("4.1", "201", None),
+    "body": ("2.1", "a JSON object", _is(dict)),
+    "draft_id": ("2.1", "a string draft_<id>", _is_draft_id),
+    "status": ("2.1", PENDING_APPROVAL, lambda value: value == PENDING_APPROVAL),
+    "diff": ("2.1", "an object", _is(dict)),
+    "diff.field": ("2.1", "a string", _is_text),
+    "diff.before": ("2.1", "the value before the change", lambda value: value is not MISSING),
+    "diff.after": ("2.1", "the value after the change", lambda value: value is not MISSING),
+    "requires": ("2.1", HUMAN_TWO_STEP_APPROVE, lambda value: value == HUMAN_TWO_STEP_APPROVE),
+    "nothing live": ("4, rule 1", "no change before a human approves the draft", None),
 }
 
 
 def _derived() -> Iterator[ConformCheck]:
     for operation in OPERATIONS:
         name, is_write = operation.full_name, operation.is_write
-        for what, (section, expected) in (_OF_A_WRITE if is_write else _OF_A_READ).items():
+        for what, (section, expected, _) in (OF_A_WRITE if is_write else OF_A_READ).items():
             yield ConformCheck(name, what, section, expected)
-        for parameter in operation.parameters:
-            if not is_write and not parameter.required:
+        # A write without an account could reach one that nobody named.
+        for parameter in operation.parameters[1:]:
+            if not is_write:
                 expected = "200 and a collection, as it is a parameter"
                 yield ConformCheck(name, f"with {parameter.name}", "4.2", expected)
-            # A write without an account could reach one that nobody named.
-            if is_write and parameter.required and parameter.name != "account_id":
+            elif parameter.required:
                 expected = "a refusal, as it is required"
                 yield ConformCheck(name, f"without {parameter.name}", "4.1", expected)
-            if is_write:
-                expected = "a refusal, as its type is another"
-                yield ConformCheck(name, f"{parameter.name} of another type", "4.1", expected)
 
 
 CHECKS: tuple[ConformCheck, ...] = tuple(_derived())
 """All checks, in the order of the operations in section 4 of the interface."""
+
+
+def judged(rows: Mapping[str, Row], bodies: Mapping[str, JSON]) -> Iterator[tuple[str, bool, str]]:
+    """Whether fields are right in all bodies, by the place of each; not of what has no place."""
+    for name, (_, _, is_right) in rows.items():
+        if is_right is not None:
+            path = [] if name == "body" else name.split(".")
+            values = [pair for body in bodies.items() for pair in _values(path, *body)]
+            wrong = [f"{place}: {_text(value)}" for place, value in values if not is_right(value)]
+            if values:
+                yield name, not wrong, wrong[0] if wrong else f"in all {len(values)}"
+
+
+def _values(path: Sequence[str], place: str, value: JSON) -> Iterator[tuple[str, object]]:
+    """What is at a path in a value, for each item of an array on the way, and where it is."""
+    if not path:
+        yield place, value
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _values(path, f"{place}[{number}]", each)
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _values(path[1:], f"{place}, {path[0]}", value[path[0]])
+    elif isinstance(value, dict) and len(path) == 1:
+        yield f"{place}, {path[0]}", MISSING
+
+
+def _text(value: object) -> str:
+    if value is MISSING:
+        return "missing"
+    is_scalar = not is_object(value) and not is_array(value)
+    return dumps(value, "value", errors="backslashreplace") if is_scalar else kind_of(value)

@@ -1,24 +1,51 @@
 """A run of all checks, from code."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
 
 from adclient import AdClient
 from adclient._display.tracebacks import forget_frames
-from adclient._values.jsontext import JSONError, dumps
+from adclient._values.jsontext import dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.extend import OPERATIONS, Operation, parts_of
 from adclient.models import JSON
 from adclient.options import check_timeout, check_type
-from adclient.survey.checks import CHECKS, ConformResult
-from adclient.survey.conform_report import ConformReport
-from adclient.survey.reads import check_read
-from adclient.survey.run import Run, UnsentError
+from adclient.survey.checks import (
+    CHECKS,
+    OF_A_READ,
+    OF_A_WRITE,
+    ConformReport,
+    ConformResult,
+    Verdict,
+    judged,
+)
+from adclient.survey.observation import READS, Observation, Probe
 from adclient.survey.session import Session, StoppedError
-from adclient.survey.writes import check_write
 
 TIMEOUT = 600.0
+MOST_PAGES = 100
+UNKNOWN_ACCOUNT = "adclient-conform-unknown"
+
+Arguments = Mapping[str, JSON]
+# The name of a check, whether it passed or another verdict, and what was received.
+Found = tuple[str, bool | Verdict, str]
+
+# Values of optional parameters of reads; an id is the first of the listing.
+_VALUES: Arguments = {"date_range": "LAST_30_DAYS", "targeting": {}}
+# The interface leaves the inside of `fields` and `targeting` open, so these may be refused.
+_GUESSES: Arguments = {
+    "fields": {"name": "adclient conform"},
+    "daily_budget": 123,
+    "keywords": ["adclient conform"],
+    "targeting": {"locations": ["adclient conform"]},
+}
+_HOW_TO_CONTINUE = "`adclient doctor` finds out how `page.next` is passed back"
+_OTHERS = ""  # in the place of a name: all checks of the operation that have no result
+_SHOWN_BY = {"beta": READS["beta.list_campaigns"], "gamma": READS["gamma.list_ads"]}
 
 
 class ConformInterrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
@@ -91,17 +118,13 @@ def conform(
     if not all(accounts := (*staging, *others) or ("",)):
         raise ConfigurationError("account_id is missing", argument="account_id")
     given = arguments or {}
-    writes = {each.full_name: each for each in OPERATIONS if each.is_write}
+    writes = {each.full_name: each.names for each in OPERATIONS if each.is_write}
     for name, values in given.items():
-        if name not in writes:
-            raise ConfigurationError(f"arguments: {name!r} is not a write", argument="arguments")
-        for unknown in values.keys() - {each.name for each in writes[name].parameters}:
+        problem = "" if name in writes else f"arguments: {name!r} is not a write"
+        for unknown in values.keys() - {*writes.get(name, values)}:
             problem = f"arguments: {name} has no parameter {unknown!r}"
+        if problem:
             raise ConfigurationError(problem, argument="arguments")
-        try:
-            dumps(values, f"arguments: {name}")
-        except JSONError as error:
-            raise ConfigurationError(one_line(str(error)), argument="arguments") from None
     parts = parts_of(client)
     parts.check_open()
     session = Session(
@@ -112,11 +135,15 @@ def conform(
         progress=progress,
         may_write=bool(staging),
     )
-    run = Run(session, tuple(dict.fromkeys(accounts)), staging, given)
+    run = _Run(session, tuple(dict.fromkeys(accounts)), staging, given)
     stopped: str | None = None
     try:
         for operation in sorted(OPERATIONS, key=lambda each: each.is_write):
-            _check(run, operation)
+            check = _check_write if operation.is_write else _check_read
+            for name, verdict, seen in check(run, operation):
+                if isinstance(verdict, bool):
+                    verdict = "passed" if verdict else "failed"
+                run.results[operation.full_name, name] = verdict, run.redacted(seen)
     except StoppedError as stop:
         stopped = str(stop)
     except KeyboardInterrupt as interrupt:
@@ -129,29 +156,45 @@ def _as_tuple(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _check(run: Run, operation: Operation) -> None:
-    if operation.is_write and not run.staging:
-        run.reasons[operation.full_name] = "no write is sent without `stage_drafts`"
-        return
-    try:
-        for found in (check_write if operation.is_write else check_read)(run, operation):
-            run.note(operation, found)
-    except UnsentError as error:
-        run.reasons[operation.full_name] = str(error)
+@attrs.define(eq=False, repr=False)
+class _Run:
+    """The accounts and the results of one run; `accepted` are platforms and accounts of reads."""
+
+    session: Session
+    accounts: tuple[str, ...]
+    staging: tuple[str, ...]
+    given: Mapping[str, Arguments]
+    accepted: set[tuple[str, str]] = attrs.Factory(set[tuple[str, str]])
+    results: dict[tuple[str, str], tuple[Verdict, str]] = attrs.Factory(
+        dict[tuple[str, str], tuple[Verdict, str]]
+    )
+
+    def ask(self, operation: Operation, arguments: Arguments, cursor: JSON = None) -> Observation:
+        """Make a call with any arguments, as the client does."""
+        probe = Probe(operation=operation, arguments=arguments, cursor=cursor, as_client=True)
+        seen = self.session.ask(probe)
+        if seen.status == 429:
+            raise StoppedError(f"{self.redacted(seen.text)}; run it again later")
+        return seen
+
+    def redacted(self, text: str) -> str:
+        """A text without the credentials that were sent, as one line."""
+        return one_line(self.session.redact(text))
 
 
-def _report(run: Run, stopped: str | None) -> ConformReport:
+def _report(run: _Run, stopped: str | None) -> ConformReport:
     platforms = {platform for platform, _ in run.accepted}
-    hint = "" if platforms else "; `adclient doctor` finds out how the service is called"
-    for operation, received in run.refused.items():
-        if operation.namespace in platforms:
-            run.note(operation, ("HTTP status", False, received.text))
-        run.reasons[operation.full_name] = f"no account was accepted: {received.text}{hint}"
     results: list[ConformResult] = []
     for check in CHECKS:
-        reason = run.reasons.get(check.operation, stopped or "what it is part of was not received")
-        found = run.results.get((check.operation, check.name), ("not run", run.redact(reason)))
-        results.append(ConformResult(check, *found))
+        name = check.operation
+        rest = run.results.get(
+            (name, _OTHERS), ("not run", stopped or "there was nothing to check")
+        )
+        verdict, seen = run.results.get((name, check.name), rest)
+        is_read = check.name == "HTTP status" and name in READS
+        if verdict == "open" and is_read and READS[name].namespace in platforms:
+            verdict = "failed"  # as other reads of this platform accept an account
+        results.append(ConformResult(check, verdict, seen))
     return ConformReport(
         base_url=run.session.parts.options.base_url,
         results=tuple(results),
@@ -159,3 +202,146 @@ def _report(run: Run, stopped: str | None) -> ConformReport:
         staged_in=run.staging,
         stopped=stopped,
     )
+
+
+def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
+    """Run the checks of a read with the account that fits it best."""
+    account_id, first = _accepted(run, operation)
+    if first.is_sent:
+        yield "HTTP status", "open" if first.is_refused else first.status == 200, first.text
+    if not first.is_success:
+        hint = "`adclient doctor` finds out how the service is called"
+        yield (
+            _OTHERS,
+            "not run",
+            f"no account was accepted; {hint}" if first.is_sent else first.text,
+        )
+        return
+    pages, is_last, seen = _read_listing(run, operation, account_id, first)
+    yield "page.next", is_last, seen
+    yield from judged(OF_A_READ, {f"page {n}": page.body for n, page in enumerate(pages, 1)})
+    items = [item for page in pages for item in page.items or () if isinstance(item, dict)]
+    ids = [item["id"] for item in items if item.get("id")]
+    for most, times in Counter(map(str, ids)).most_common(1):
+        rows = {dumps(item, "data", errors="backslashreplace") for item in items}
+        # Other rows of one id may be those of other days.
+        repeated: Verdict = "open" if len(rows) == len(items) else "failed"
+        yield "distinct ids", times == 1 or repeated, f"{most}: {times} of {len(items)} items"
+    values = _VALUES | dict.fromkeys(("campaign_id", "creative_id"), ids[0] if ids else None)
+    for name in operation.names[1:]:
+        if values[name] is not None:
+            received = run.ask(operation, {"account_id": account_id, name: values[name]})
+            # The inside of `targeting` and the id of a creative are guesses.
+            is_guess = received.is_refused and name in ("targeting", "creative_id")
+            is_right = received.status == 200 and received.items is not None
+            is_open = is_guess or not received.is_sent
+            yield f"with {name}", "open" if is_open else is_right, received.text
+    received = run.ask(operation, {})
+    yield _refusal("without account_id", received, is_wrong=received.is_success)
+    received = run.ask(operation, {"account_id": UNKNOWN_ACCOUNT})
+    yield _refusal("unknown account_id", received, is_wrong=bool(received.items))
+    yield _OTHERS, "not run", "there are no items"
+
+
+def _accepted(run: _Run, operation: Operation) -> tuple[str, Observation]:
+    """The account whose response says most, best with items, and that response."""
+    found: list[tuple[str, Observation]] = []
+    platform = operation.namespace
+    for account_id in sorted(run.accounts, key=lambda each: (platform, each) not in run.accepted):
+        received = run.ask(operation, {"account_id": account_id})
+        if received.is_success:
+            run.accepted.add((platform, account_id))
+        if received.items:
+            return account_id, received
+        found.append((account_id, received))
+    return max(found, key=lambda each: each[1].is_success - each[1].is_refused)
+
+
+def _read_listing(
+    run: _Run, operation: Operation, account_id: str, first: Observation
+) -> tuple[list[Observation], bool | Verdict, str]:
+    """The pages of a listing, as far as they lead, and what follows for `page.next`."""
+    pages: list[Observation] = []
+    cursors: list[JSON] = []
+    received = first
+    while True:
+        number, page = len(pages) + 1, received.page
+        is_again = pages and page is not None and page.ids and page.ids == first.view.ids
+        if is_again or not received.is_success:
+            problem = "the first page again" if is_again else received.text
+            is_open = is_again or received.is_refused or not received.is_sent
+            return pages, is_open and "open", f"page {number}: {problem}; {_HOW_TO_CONTINUE}"
+        pages.append(received)
+        if page is None:
+            return pages, "not run", f"page {number} has no array `data` or no object `page`"
+        if page.end is not None:
+            return pages, page.end == "null", page.end
+        if page.next in cursors:
+            return pages, False, f"page {number} leads back to an earlier page"
+        if number == MOST_PAGES:
+            return pages, "not run", f"not read to its end, but {number} pages"
+        cursors.append(page.next)
+        received = run.ask(operation, {"account_id": account_id}, page.next)
+
+
+def _refusal(name: str, received: Observation, *, is_wrong: bool) -> Found:
+    """What follows from a request that should be refused; with which status is open."""
+    is_right = received.is_refused or (received.is_success and received.items == [])
+    return name, not is_wrong and (is_right or "open"), received.text
+
+
+def _check_write(run: _Run, operation: Operation) -> Iterator[Found]:
+    """Run the checks of a write, by two drafts in the first test account of its platform."""
+    platform, name = operation.namespace, operation.full_name
+    account_id = next((each for each in run.staging if (platform, each) in run.accepted), None)
+    if account_id is None:
+        yield _OTHERS, "not run", "`stage_drafts` names no account of its platform"
+        return
+    shown = _shown(run, platform, account_id)
+    # As few as show a change, and those that are given.
+    guesses = [each for each in operation.parameters if each.name in _GUESSES]
+    chosen = [each for each in guesses if each.required] or guesses[:1]
+    arguments = {each.name: _GUESSES[each.name] for each in chosen}
+    if name == "beta.pause_campaign" and shown:
+        arguments["campaign_id"] = min(shown, key=lambda each: shown[each][1] != "ENABLED")
+    # The account is one of those that may be written to, whatever is given.
+    arguments |= {**run.given.get(name, {}), "account_id": account_id}
+    required = [each.name for each in operation.parameters if each.required]
+    if missing := [each for each in required if each not in arguments]:
+        yield _OTHERS, "not run", f"no read shows a {missing[0]}: pass one in `arguments`"
+        return
+    first = run.ask(operation, arguments)
+    if not first.is_sent:
+        yield _OTHERS, "not run", first.text
+        return
+    is_given = name in run.given and arguments.keys() <= {"account_id", *run.given[name]}
+    is_guess = first.is_refused and first.status != 405 and not is_given
+    hint = "; pass valid `arguments`" if is_guess else ""
+    yield "HTTP status", "open" if is_guess else first.status == 201, f"{first.text}{hint}"
+    if not first.is_success:
+        return
+    yield from judged(OF_A_WRITE, {"draft": first.body})
+    second = run.ask(operation, arguments)
+    now = None if shown is None else _shown(run, platform, account_id)
+    diffs = [seen.fields.get("diff") for seen in (first, second)]
+    befores = [diff["before"] for diff in diffs if isinstance(diff, dict) and "before" in diff]
+    changed = ["the `before` of the next draft"] * (len(befores) == 2 and befores[0] != befores[1])
+    if shown is not None and now is not None:
+        changed += [each for each in {**shown, **now} if shown.get(each) != now.get(each)]
+    if len(befores) == 2 or now is not None:
+        yield "nothing live", not changed, f"changed: {', '.join(changed) or 'nothing'}"
+    for parameter in required[1:]:  # without the account, a request could reach another one
+        received = run.ask(operation, {k: v for k, v in arguments.items() if k != parameter})
+        is_staged = received.is_success or "draft_id" in received.fields
+        yield _refusal(f"without {parameter}", received, is_wrong=is_staged)
+
+
+def _shown(run: _Run, platform: str, account_id: str) -> dict[str, tuple[JSON, JSON]] | None:
+    """The name and status of items that a draft could change, by id; None without all of them."""
+    if (read := _SHOWN_BY.get(platform)) is None:
+        return None
+    pages, *_ = _read_listing(run, read, account_id, run.ask(read, {"account_id": account_id}))
+    if not pages or pages[-1].end is None:
+        return None
+    items = [item for page in pages for item in page.items or () if isinstance(item, dict)]
+    return {str(item.get("id")): (item.get("name"), item.get("status")) for item in items}

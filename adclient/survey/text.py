@@ -97,16 +97,12 @@ def markdown_of(report: "Report") -> str:
         if found.certainty != "observed" and found.point in _QUESTIONS
     ]
     questions += [f"Why? {span(problem.rpartition('; ')[0])}" for problem in report.problems]
-    findings = [
-        f"| {found.point} | {cell(str(found))} | {cell(found.observed)} |"
-        for found in report.findings
-    ]
+    findings = [(each.point, span(str(each)), span(each.observed)) for each in report.findings]
     return "\n".join(
         [
             f"# What adclient asked {report.base_url}, and what it received",
             *("", "## Questions", "", *_numbered(questions)),
-            *("", "## What follows", "", "| point | conclusion | observed |", "|---|---|---|"),
-            *findings,
+            *("", "## What follows", "", *table(("point", "conclusion", "observed"), *findings)),
             *("", f"## The {report.sent} requests, all of them reads", ""),
             *_numbered([span(line) for line in report.requests]),
         ]
@@ -129,9 +125,12 @@ def span(text: str) -> str:
     return f"{fence}{blank}{text}{blank}{fence}" if text else ""
 
 
-def cell(text: str) -> str:
-    """A span of code in a table of Markdown."""
-    return span(text).replace("|", "\\|")
+def table(title: Sequence[str], *rows: Sequence[str]) -> list[str]:
+    """The lines of a table in Markdown."""
+    cells = [
+        [each.replace("|", "\\|") for each in row] for row in (title, ["---"] * len(title), *rows)
+    ]
+    return [f"| {' | '.join(row)} |" for row in cells]
 
 
 def quoted(value: Setting) -> str:

@@ -1,7 +1,6 @@
 """`adclient.conform`: what is sent, how a run ends, and its report."""
 
 import json
-import math
 
 import attrs
 import conform_services
@@ -27,7 +26,7 @@ def test_only_reads_are_sent_without_a_test_account() -> None:
     }
     assert len(fake.requests) == report.sent
     assert report.exit_code == 0
-    verdict = "not run: no write is sent without `stage_drafts`"
+    verdict = "not run: `stage_drafts` names no account of its platform"
     assert seen(report, f"{PAUSE}: HTTP status") == verdict
 
 
@@ -101,7 +100,7 @@ def test_report_contains_no_credentials(settings) -> None:
     )
     for name in (ADS, FATIGUE):
         assert seen(report, f"{name}: HTTP status") == "failed: 302 to /no ***"
-    assert seen(report, f"{BUDGET}: status") == 'failed: "no ***"'
+    assert seen(report, f"{BUDGET}: status") == 'failed: draft, status: "no ***"'
     told = str(report) + report.markdown() + json.dumps(report.to_dict()) + repr(report)
     assert "hunter2" not in told
     assert "passed: 422 no ***" in seen(report, f"{BUDGET}: without campaign_id")
@@ -115,7 +114,6 @@ def test_report_contains_no_credentials(settings) -> None:
     ({"account_id": ACCOUNT, "client": small_fake().client(conventions=TEXT)}, "continuation"),
     ({"account_id": ACCOUNT, "timeout": 0}, "timeout"),
     ({"account_id": ACCOUNT, "arguments": {PAUSE: {"campain_id": "c"}}}, "arguments"),
-    ({"account_id": ACCOUNT, "arguments": {BUDGET: {"daily_budget": math.nan}}}, "arguments"),
 )
 def test_argument_that_cannot_be_used_is_refused(settings, argument) -> None:
     with pytest.raises(ConfigurationError) as caught:

@@ -6,7 +6,7 @@ from cases import each_case
 from conform_services import ADS, account, edited, failed, put, replaced, seen, with_reads, without
 
 from adclient.conform import conform
-from adclient.survey.reads import MOST_PAGES, UNKNOWN_ACCOUNT
+from adclient.survey.conform import MOST_PAGES, UNKNOWN_ACCOUNT
 
 NAMES = {
     "status": "HTTP status",
@@ -25,7 +25,7 @@ NAMES = {
     (replaced(ADS, 206, b'{"data": [], "page": {"next": null}}', old=200), "status date_range"),
     (replaced(ADS, 500), "status"),
     (replaced(ADS, 404), "status"),
-    (replaced(ADS, 200, b"<html><title>Login</title></html>"), "body without"),
+    (replaced(ADS, 200, b"<html><title>Login</title></html>"), "body date_range without"),
     (edited(ADS, without("data")), "data date_range"),
     (edited(ADS, lambda body: body["data"].append("ad_9")), "data"),
     (edited(ADS, without("id", "data")), "id"),
@@ -45,7 +45,7 @@ def test_deviation_of_a_read_fails_its_checks(change, expected) -> None:
 
 @each_case(
     ("status", "body", "verdict"),
-    (200, b'{"data": [], "page": {"next": null}}', "passed: no items"),
+    (200, b'{"data": [], "page": {"next": null}}', "passed: 200"),
     (200, b"{}", "open: 200"),
 )
 def test_refusal_of_an_unknown_account_can_have_any_shape(status, body, verdict) -> None:
@@ -72,7 +72,7 @@ def test_operations_that_deviate_alike_are_one_line() -> None:
         return attrs.evolve(response, body=response.body.replace(b'"name"', b'"title"'))
 
     told = str(with_reads(change))
-    assert "beta.list_campaigns and 6 others: data.name: expected" in " ".join(told.split())
+    assert "beta.list_campaigns and 6 more: data.name: expected" in " ".join(told.split())
     assert told.count("data.name") == 1
 
 
@@ -86,7 +86,7 @@ def test_item_whose_id_cannot_be_sent_ends_no_run() -> None:
     listing = "beta.list_campaigns"
     report = with_reads(edited(listing, put("id", "\ud800", "data"), call=1))
     assert (failed(report), report.exit_code) == (set(), 0)
-    reason = "not run: campaign_id: contains a lone surrogate"
+    reason = "open: not sent: campaign_id: contains a lone surrogate"
     assert seen(report, f"{listing}: with campaign_id") == reason
 
 
@@ -121,8 +121,8 @@ def ignored(fake, request, response):
     return fake.handle(first) if conform_services.name_of(request) == ADS else response
 
 
-HOW = "the interface does not show how `page.next` is passed back: `adclient doctor` finds it out"
-FIRST_AGAIN = f"open: page 2 is the first page again; {HOW}"
+HOW = "`adclient doctor` finds out how `page.next` is passed back"
+FIRST_AGAIN = f"open: page 2: the first page again; {HOW}"
 ELSEWHERE = "https://other.example/v1/ads?cursor=2"
 
 
@@ -133,7 +133,7 @@ ELSEWHERE = "https://other.example/v1/ads?cursor=2"
     (ignored, FIRST_AGAIN, ""),
     (
         edited(ADS, put("next", ELSEWHERE, "page")),
-        "open: page 2: gamma.list_ads: the continuation 'https://other.example/v1/ads?…' "
+        "open: page 2: not sent: gamma.list_ads: the continuation 'https://other.example/v1/ads?…' "
         "points to another endpoint, so nothing was sent",
         "",
     ),

@@ -59,7 +59,7 @@ def test_settings_of_the_client_are_used(tmp_path) -> None:
         report = with_drafts(client, progress=progress.append)
     assert len([entry for entry in ledger.entries() if entry.state == "staged"]) == 4
     assert seen(report, f"{conform_services.PAUSE}: nothing live") == "passed: changed: nothing"
-    assert seen(report, f"{conform_services.ADS}: page").startswith("not run: gamma.list_ads: ")
+    assert seen(report, f"{conform_services.ADS}: page").startswith("not run: not sent: ")
     assert len(progress) > report.sent - 10
     assert progress[0] == "GET /v1/beta-ads/list-beta-campaigns"
 
@@ -82,9 +82,6 @@ def budget_at_once(fake, request, response):
     return response
 
 
-REFUSED = ["without campaign_id", "by GET"]
-
-
 @each_case(
     ("change", "expected"),
     (conform_services.replaced(BUDGET, 201, b"null", old=201), ["body"]),
@@ -95,13 +92,12 @@ REFUSED = ["without campaign_id", "by GET"]
     (edited(BUDGET, without("field", "diff")), ["diff.field"]),
     (edited(BUDGET, without("before", "diff")), ["diff.before"]),
     (edited(BUDGET, without("after", "diff")), ["diff.after"]),
-    (edited(BUDGET, put("after", 124, "diff")), ["diff.after"]),
     (edited(BUDGET, put("after", "124.00 USD", "diff")), []),
     (edited(BUDGET, put("before", 7, "diff"), call=2), ["nothing live"]),
     (budget_at_once, ["nothing live"]),
-    (drafted, REFUSED),
+    (drafted, ["without campaign_id"]),
     (conform_services.replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
-    (conform_services.replaced(BUDGET, 200, old=422), REFUSED[:-1]),
+    (conform_services.replaced(BUDGET, 200, old=422), ["without campaign_id"]),
 )
 def test_deviation_of_a_write_fails_its_checks(change, expected) -> None:
     policy = Policy(operations=[BUDGET, "alpha.explain_objectives"])  # the others take long
