@@ -12,10 +12,10 @@ import attrs
 from adclient._core.auth import Credentials
 from adclient._core.call import Call, invalid, validated
 from adclient._core.events import warn
-from adclient._core.gate import Turn
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.retry import Turn
 from adclient._tasks.blocking import countdown
 from adclient._tasks.clock import Clock
 from adclient._values import jsontext

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "adclient"
 SOURCE, TWIN = PACKAGE / "_async", PACKAGE / "_sync"
 
 # Files and lines that only the async client needs.
-ASYNC_ONLY_FILES = {"listing.py", "staging.py"}
+ASYNC_ONLY_FILES = {"listing.py"}
 ASYNC_ONLY_LINE = re.compile(r"^.*# async only\b.*\n", re.MULTILINE)
 
 HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"

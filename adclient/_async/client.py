@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, Unpack, cast
 
 from adclient import options as settings
 from adclient._async.accounts import AsyncAccountReader
-from adclient._async.alpha import AsyncAlpha
-from adclient._async.beta import AsyncBeta
-from adclient._async.delta import AsyncDelta
-from adclient._async.gamma import AsyncGamma
+from adclient._async.namespaces import AsyncAlpha, AsyncBeta, AsyncDelta, AsyncGamma
 from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
 from adclient._display import notebook
@@ -154,7 +151,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
-            from adclient._http.async_limiter import AsyncCapacityLimiter
+            from adclient._http.limiter import AsyncCapacityLimiter
             from adclient._http.network import build_network
             from adclient._http.resolve import (
                 resolve_async_connections,
@@ -338,7 +335,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
               -H "authorization: Bearer $ADCLIENT_TOKEN" \
               -H 'accept: application/json'
         """
-        from adclient._core.preview import call_of
+        from adclient._core.request import call_of
 
         return self._engine.preview(call_of(method, args, kwargs))
 

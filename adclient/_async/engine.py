@@ -14,13 +14,12 @@ from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.gate import Pauses
 from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
-from adclient._core.retry import RetryQuota
+from adclient._core.retry import Pauses, RetryQuota
 from adclient._display.tracebacks import bare, forget_frames
-from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.send import AsyncConnections
 from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
@@ -165,7 +164,7 @@ class AsyncEngine:
 
     def preview(self, call: Call) -> str:
         """The request of a call as a command for `curl`."""
-        from adclient._core.preview import as_curl, preview_request  # deferred: few programs use it
+        from adclient._core.request import as_curl, preview_request  # deferred: few programs use it
 
         request = preview_request(call, self._requests)
         return as_curl(request, self.options.headers, self.credentials.kind)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from adclient._core.events import only_warning
 from adclient._core.exchange import Exchange
-from adclient._core.gate import Ask, Turn
 from adclient._core.response import Failure, too_late
-from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._core.retry import Ask, Turn
+from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.blocking import LONGEST_END, async_run_blocking, countdown
 
 if TYPE_CHECKING:

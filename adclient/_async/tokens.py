@@ -4,10 +4,9 @@ import logging
 from collections.abc import Callable
 from inspect import isawaitable  # async only
 
-from adclient._core.auth import AuthHeaders
+from adclient._core.auth import AuthHeaders, TokenCache
 from adclient._core.events import write_log
-from adclient._core.tokens import TokenCache
-from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.clock import async_in_time
 
 

@@ -21,10 +21,10 @@ from adclient._core import decode, errors_from, retry
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.events import Reporter
-from adclient._core.gate import Pauses, Turn, key_of
 from adclient._core.paging import endless
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
+from adclient._core.retry import Pauses, Turn, key_of
 from adclient._values.headers import Headers
 from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError

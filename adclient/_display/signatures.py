@@ -56,17 +56,17 @@ def unquote(cls: type) -> None:
             method.__annotations__ = inspect.get_annotations(method, eval_str=True)
 
 
-def with_advice(method: Method, convert: Callable[[Any], object] | None = None) -> Method:
+def with_advice(method: Method) -> Method:
     """A method whose `TypeError` for a wrong call shows the right one.
 
     Python raises that error before the method begins, so only a caller of the method can see it. In
-    this way, the signature stays as it is written. `convert` is applied to what is returned.
+    this way, the signature stays as it is written.
     """
 
     @wraps(method)
     def call(*arguments: object, **named: object) -> object:
         try:
-            returned = method(*arguments, **named)
+            return method(*arguments, **named)
         except BaseException as error:
             # Without the frame of this function, whose arguments may be secret.
             here = error.__traceback__
@@ -77,6 +77,12 @@ def with_advice(method: Method, convert: Callable[[Any], object] | None = None) 
                 # The first argument is `self`.
                 explain(error, cast(FunctionType, method), len(arguments) - 1, named)
             raise
-        return returned if convert is None else convert(returned)
 
+    if inspect.iscoroutinefunction(method):  # mocks and frameworks ask for that
+        if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
+            inspect.markcoroutinefunction(call)
+        else:  # pragma: no cover
+            # `inspect` asks the code of a function; the flag has no other effect.
+            code = call.__code__
+            call.__code__ = code.replace(co_flags=code.co_flags | inspect.CO_COROUTINE)
     return cast(Method, call)

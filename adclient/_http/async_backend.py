@@ -12,10 +12,10 @@ from contextlib import closing, suppress
 
 import anyio
 import anyio.lowlevel
+import httpcore
 
 from adclient._http.addresses import Address
 from adclient._http.backend import CHUNK, READ, WHOLE_READ, WRITE, BaseBackend, Steps, T, failure
-from adclient._http.httpcore_alias import httpcore
 
 
 class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetworkStream):

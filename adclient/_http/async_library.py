@@ -12,8 +12,8 @@ from anyio.lowlevel import checkpoint, current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.library import HTTPLibrary, LibraryAttempt
+from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.background import BackgroundTask
 
 _LONGEST_CLOSE = 2.0

@@ -6,16 +6,23 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import anyio
+import httpcore
 from anyio.lowlevel import current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.async_backend import AsyncBackend
-from adclient._http.forks import RESETTABLE
-from adclient._http.httpcore_alias import httpcore
+from adclient._http.limiter import RESETTABLE
 from adclient._http.network import Network
-from adclient._http.patched import is_async_patched
-from adclient._http.pool import FAULTS, BasePool, Connection, close_all, outcome_of, timed_out
+from adclient._http.pool import (
+    FAULTS,
+    BasePool,
+    Connection,
+    close_all,
+    is_async_patched,
+    outcome_of,
+    timed_out,
+)
 from adclient._http.send import Attempt, decoded_headers
 
 _Connection = Connection[AsyncBackend, httpcore.AsyncConnectionInterface]
@@ -39,7 +46,7 @@ class AsyncConnectionPool(BasePool[AsyncBackend, httpcore.AsyncConnectionInterfa
         """Send a request, and return its response or failure by the deadline."""
         attempt, send_over = Attempt(request, deadline), self._send_over
         if is_async_patched():
-            from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
+            from adclient._http.library import HTTPXAttempt  # imports httpx
 
             attempt = HTTPXAttempt(request, deadline)
             send_over = attempt.async_send_over

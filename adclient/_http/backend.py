@@ -13,8 +13,9 @@ from selectors import EVENT_WRITE, DefaultSelector
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+import httpcore
+
 from adclient._http.addresses import Address, Connector
-from adclient._http.httpcore_alias import httpcore
 from adclient._tasks.clock import monotonic
 
 T = TypeVar("T")

@@ -4,22 +4,96 @@ httpcore is the engine of httpx. `network_backend` gives its connections our soc
 the deadline of the call. Async clients have `async_pool.py`, which shares the first half.
 """
 
+import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from operator import attrgetter, is_
+from types import FunctionType, GetSetDescriptorType
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
+
+import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.addresses import Connector
 from adclient._http.backend import Backend, BaseBackend, ProxyConnectError
-from adclient._http.forks import RESETTABLE
-from adclient._http.httpcore_alias import httpcore
+from adclient._http.limiter import RESETTABLE
 from adclient._http.network import Network, marked_if_permanent, tls_context
-from adclient._http.patched import is_patched
 from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient._tasks.clock import monotonic
+
+# `httpx2.alias_httpx()` puts the latter two in the places of the former.
+_LIBRARIES = ("httpx", "httpcore", "httpx2", "httpcore2")
+
+_Snapshot = tuple[Mapping[str, object], list[object]]  # the live members of a class, and a copy
+
+
+class _Watch:
+    """Watches the classes through which sync or async clients send."""
+
+    def __init__(self, pool: type, *names: str) -> None:
+        self._pool = pool
+        self._httpx_classes = attrgetter(*names)
+        # The classes of httpx and all members at a time when nothing was patched. One tuple, so
+        # that another thread sees either the old one or the new one.
+        self._unpatched: tuple[object, list[_Snapshot]] = None, []
+
+    def is_patched(self) -> bool:
+        """Check if anything in the classes is not the library's own, at this moment."""
+        library = sys.modules.get("httpx")
+        try:
+            classes = self._httpx_classes(library) if library else ()
+        except AttributeError:  # another thread is importing it
+            classes = ()
+        known, snapshots = self._unpatched
+        if classes != known:
+            return self._examine(classes)
+        for members, copy in snapshots:
+            # By identity: the wrappers that wrapt makes are equal to what they wrap.
+            if len(members) != len(copy) or not all(map(is_, members.values(), copy)):
+                return self._examine(classes)
+        return False
+
+    def _examine(self, classes: tuple[type, ...]) -> bool:
+        """Judge each member by where it was defined, and remember them all if none is foreign.
+
+        A comparison alone would not do: a tool may have patched them before we first look.
+        """
+        watched = (self._pool, *classes)
+        # A tool may have replaced a class by a subclass, a mock or a function.
+        if not all(type(cls) is type and cls.__module__ in _LIBRARIES for cls in watched):
+            return True
+        snapshots: list[_Snapshot] = [(vars(cls), [*vars(cls).values()]) for cls in watched]
+        if not all(_is_own(member) for _, copy in snapshots for member in copy):
+            return True
+        self._unpatched = classes, snapshots
+        return False
+
+
+def _is_own(member: object) -> bool:
+    """Check if a member is a function that the library's source defines, or data.
+
+    A function's globals are those of the module that defines it. All else can be forged:
+    `functools.wraps` copies names, and wrappers of wrapt pass for functions with `isinstance`.
+    """
+    if type(member) is property:
+        member = member.fget
+    if type(member) is FunctionType:
+        module = str(member.__globals__.get("__name__"))
+        if module == "contextlib":  # made by @contextmanager, such as `stream`
+            return member.__code__.co_name == "helper"
+        return module.partition(".")[0] in _LIBRARIES
+    is_data = not callable(member) and not hasattr(type(member), "__get__")
+    # The latter are the `__dict__` and `__weakref__` of a class that inherits neither.
+    return is_data or type(member) is GetSetDescriptorType
+
+
+is_patched = _Watch(httpcore.ConnectionPool, "Client", "HTTPTransport").is_patched
+is_async_patched = _Watch(
+    httpcore.AsyncConnectionPool, "AsyncClient", "AsyncHTTPTransport"
+).is_patched
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
 KEEPALIVE_EXPIRY = 5.0
@@ -194,7 +268,7 @@ class ConnectionPool(BasePool[Backend, httpcore.ConnectionInterface]):
         """Send a request, and return its response or failure by the deadline."""
         attempt, send_over = Attempt(request, deadline), self._send_over
         if is_patched():
-            from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
+            from adclient._http.library import HTTPXAttempt  # imports httpx
 
             attempt = HTTPXAttempt(request, deadline)
             send_over = attempt.send_over

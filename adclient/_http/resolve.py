@@ -1,14 +1,20 @@
-"""Chooses what sends the requests of a client: its own connections, or what the caller passed."""
+"""Chooses what sends the requests of a client: its own connections, or what the caller passed.
+
+A service in this process is called without HTTP: records go in and come out.
+"""
 
 from collections.abc import Callable
 from functools import partial
 from random import random
 from typing import TYPE_CHECKING, cast
 
+from anyio.lowlevel import checkpoint
+
 from adclient._core.auth import Credentials, SecretHeader
-from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender
+from adclient._core.request import Request
+from adclient._core.response import Outcome, RawResponse
 from adclient._http.network import Network, is_loopback
-from adclient._http.send import AsyncConnections, Connections
+from adclient._http.send import AsyncConnections, Attempt, Connections
 from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller
@@ -16,6 +22,64 @@ from adclient.transports import transport_at
 
 if TYPE_CHECKING:
     import httpx
+
+Service = Callable[[Request, float | None], Outcome]
+
+
+class InProcess:
+    """A service in this process, and the clock and random source of the clients that call it.
+
+    The service is a function of a request and the seconds that its client waits for a response.
+    """
+
+    def __init__(self, service: Service, clock: Clock, random: Callable[[], float]) -> None:
+        self.service = service
+        self.clock = clock
+        self.random = random
+
+
+class InProcessSender:
+    """Sends the requests of a sync client to a service in this process."""
+
+    def __init__(self, called: InProcess) -> None:
+        self._called = called
+        self.is_closed: bool = False
+
+    def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request, and return its response or failure by the deadline."""
+        attempt = Attempt(request, deadline)
+        outcome = self._called.service(request, deadline - self._called.clock.now())
+        if isinstance(outcome, RawResponse):
+            headers = {name.lower(): value for name, value in outcome.headers.items()}
+            attempt.begin(outcome.status, headers)
+            attempt.feed(outcome.body)
+            if outcome.broken is None:
+                attempt.finish()
+                return attempt.response()
+            outcome = outcome.broken
+        reason = "no response in time" if outcome.timed_out else outcome.reason
+        return attempt.failed(reason, sent=outcome.sent, timed_out=outcome.timed_out)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
+
+
+class AsyncInProcessSender:
+    """The same for an async client."""
+
+    def __init__(self, called: InProcess) -> None:
+        self._send = InProcessSender(called).send
+        self.is_closed: bool = False
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request, and return its response or failure by the deadline."""
+        await checkpoint()  # as over a network: other tasks run, and this one can be cancelled
+        return self._send(request, deadline)
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
 
 
 def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
@@ -61,8 +125,8 @@ def resolve_async_connections(
 
         return AsyncConnectionPool(network)
     from adclient._http.async_library import AsyncLibrarySender
-    from adclient._http.async_limiter import AsyncCapacityLimiter
     from adclient._http.library import library_of
+    from adclient._http.limiter import AsyncCapacityLimiter
 
     library = library_of(transport if http_client is None else http_client)
     limiter = AsyncCapacityLimiter(max_concurrency)

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, Unpack, cast
 
 from adclient import options as settings
 from adclient._sync.accounts import AccountReader
-from adclient._sync.alpha import Alpha
-from adclient._sync.beta import Beta
-from adclient._sync.delta import Delta
-from adclient._sync.gamma import Gamma
+from adclient._sync.namespaces import Alpha, Beta, Delta, Gamma
 from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
@@ -339,7 +336,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
               -H "authorization: Bearer $ADCLIENT_TOKEN" \
               -H 'accept: application/json'
         """
-        from adclient._core.preview import call_of
+        from adclient._core.request import call_of
 
         return self._engine.preview(call_of(method, args, kwargs))
 

@@ -4,9 +4,8 @@
 import logging
 from collections.abc import Callable
 
-from adclient._core.auth import AuthHeaders
+from adclient._core.auth import AuthHeaders, TokenCache
 from adclient._core.events import write_log
-from adclient._core.tokens import TokenCache
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._tasks.clock import in_time
 

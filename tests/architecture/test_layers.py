@@ -169,7 +169,11 @@ MADE_OF_ARROW = {
     f"adclient._tables.{name}" for name in ("arrays", "columns", "frames", "infer", "table")
 }
 # Whose signatures name types of these libraries.
-SIGNED_WITH_TABLES = {"adclient._tables.items", "adclient._async.tables", "adclient._sync.tables"}
+SIGNED_WITH_TABLES = {
+    "adclient._tables.items",
+    "adclient._async.iterators",
+    "adclient._sync.iterators",
+}
 
 
 @cache
@@ -180,7 +184,6 @@ def graph() -> dict[str, set[str]]:
 
 @each_case(
     ("libraries", "places"),
-    ({"httpcore"}, {"adclient._http.httpcore_alias"}),
     ({"opentelemetry"}, {"adclient._telemetry.spans"}),
     ({"mcp"}, {"adclient.mcp"}),
     ({"tqdm"}, {"adclient._display.progress"}),

@@ -17,11 +17,10 @@ from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.gate import Pauses
 from adclient._core.operations import BY_NAME, Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
-from adclient._core.retry import RetryQuota
+from adclient._core.retry import Pauses, RetryQuota
 from adclient._values import jsontext
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adclient._core import body
+from adclient._http import send
 
 MIB = 1024 * 1024
 LONGEST = 4 * MIB  # in place of 64 MiB
@@ -17,7 +17,7 @@ TOO_LARGE = "larger than 4 MiB"
 def bounded_memory(most: int = 2 * LONGEST + MIB) -> Iterator[None]:
     """Check that no more than some bytes are allocated at any time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(body, "LONGEST_BODY", LONGEST)
+        patch.setattr(send, "LONGEST_BODY", LONGEST)
         tracemalloc.start()
         try:
             yield

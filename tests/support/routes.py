@@ -6,13 +6,13 @@ from importlib.util import find_spec
 
 import anyio
 import attrs
+import httpcore
 import pytest
 from clients import SYNC
 from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
-from adclient._http.httpcore_alias import httpcore
 from adclient._tasks.clock import monotonic
 
 AMPLE = 30.0

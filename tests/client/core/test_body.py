@@ -4,8 +4,8 @@ import gzip
 
 from cases import each_case
 
-from adclient._core import body as module
-from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body
+from adclient._http import send as module
+from adclient._http.send import LONGEST_BODY, LONGEST_ERROR_BODY, Body
 
 TEXT = b'{"data": [], "page": {"next": null}}' * 20
 PACKED = gzip.compress(TEXT)

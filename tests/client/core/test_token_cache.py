@@ -11,7 +11,7 @@ from cases import each_case
 from core_helpers import NO_SLOT, READ, WRITE, drive, reply
 
 from adclient import Token
-from adclient._core.tokens import EARLY_PAUSE, TokenCache
+from adclient._core.auth import EARLY_PAUSE, TokenCache
 from adclient.errors import CallTimeout, ConfigurationError, Unauthenticated
 
 NOW = 1_800_000_000.0

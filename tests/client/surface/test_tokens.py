@@ -19,7 +19,7 @@ from token_service import TokenService
 
 import adclient
 from adclient import AdClient, AdClientError, CallTimeout, Hooks, Token, Unauthenticated
-from adclient._core.tokens import EARLY_PAUSE, PAUSE
+from adclient._core.auth import EARLY_PAUSE, PAUSE
 from adclient._http import resolve
 
 URL = "https://ads.example.com"

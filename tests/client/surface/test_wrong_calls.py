@@ -1,9 +1,6 @@
 """Mistakes in a call that Python or the client refuses: the error shows what to write instead."""
 
-import asyncio
-import copy
 import json
-import pickle
 import traceback
 from collections import deque
 from fractions import Fraction
@@ -12,7 +9,7 @@ from numbers import Real
 
 import pytest
 from cases import each_case
-from clients import ASYNC, BASE_URL, Service, a_draft, a_page, each_client_class, method_of
+from clients import BASE_URL, Service, a_draft, a_page, each_client_class, method_of
 from core_helpers import ARRAY, Array, Int64
 
 import adclient
@@ -96,43 +93,3 @@ def test_numbers_and_arrays_of_other_libraries_are_taken() -> None:
     with pytest.raises(InvalidRequest, match="daily_budget must be a finite number"):
         client.alpha.update_campaign_budget(**{**WRITE, "daily_budget": Fraction(1, 3)})
     assert Policy(accounts=Array("a"), money={"x": Float32()}).accounts == ("a",)
-
-
-def client_of(*responses) -> AsyncAdClient:
-    return ASYNC.client(BASE_URL, transport=Service(*responses).transport)
-
-
-def pause(client):
-    return client.beta.pause_campaign(account_id="a", campaign_id="c")
-
-
-def test_draft_that_is_not_awaited_tells_to_await_it() -> None:
-    draft = pause(client_of(a_draft()))
-    for name in ("draft_id", "diff", "to_dict"):
-        with pytest.raises(AttributeError) as caught:
-            getattr(draft, name)
-        assert str(caught.value) == (
-            f"nothing is staged yet, so there is no '{name}': use `await`, as in "
-            "`draft = await client.beta.pause_campaign(…)`"
-        )
-    with pytest.raises(AttributeError, match="'coroutine' object has no attribute 'nonsense'"):
-        _ = draft.nonsense
-    shown = "<coroutine of beta.pause_campaign, which stages a draft when it is awaited>"
-    assert repr(draft) == shown
-    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match=r"call its method again$"):
-            copied(draft)
-    assert asyncio.run(draft).draft_id == "draft_7c2e"
-    with pytest.raises(AttributeError, match=r"no 'draft_id': the draft is what `await` returned$"):
-        _ = draft.draft_id
-    with pytest.warns(RuntimeWarning, match=r"^coroutine 'AsyncBeta\.pause_campaign' was never"):
-        pause(client_of())
-
-
-def test_write_can_be_cancelled_and_closed_like_a_coroutine() -> None:
-    staging = pause(client_of())
-    with pytest.raises(TimeoutError, match="not today"):
-        staging.throw(TimeoutError("not today"))
-    with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
-        asyncio.run(staging)
-    pause(client_of()).close()  # or it would warn

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import attrs
+import httpcore
 import pytest
 import routes
 from cases import each_case
@@ -14,8 +15,6 @@ from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
 from raw_server import Connection, RawServer, head, reply
 from routes import OK, OVER_TLS, PLAIN, TRUST, Body, backend_of, client_of, is_closed, port_of
 from waiting import until
-
-from adclient._http.httpcore_alias import httpcore
 
 DEADLINE = 0.3
 SLACK = 5.0  # of a busy machine; each fault lasts longer

@@ -18,9 +18,9 @@ from cases import each_case
 from clients import DRAFT, SYNC, a_draft, a_page, read, sync_and_async, wait, write
 from raw_server import LISTING, Connection, RawServer, refusing_url, reply, serve_well, serving
 
-import adclient._http.through_httpx  # noqa: F401  (here, so that coverage sees its import)
+import adclient._http.library  # noqa: F401  (here, so that coverage sees its import)
 from adclient import AdClientError, CallTimeout, ConnectionFailed, OutcomeUnknown, TransportError
-from adclient._http.patched import is_patched
+from adclient._http.pool import is_patched
 
 pytestmark = pytest.mark.own
 

@@ -3,14 +3,13 @@
 import threading
 
 import attrs
+import httpcore
 import pytest
 import routes
 from clients import sync_and_async, sync_asyncio_trio
 from raw_server import Connection, RawServer, head, reply
 from routes import AMPLE, CHUNKED, OK, PLAIN, TLS_IN_TLS, TUNNEL, Route, client_of, port_of, through
 from waiting import until
-
-from adclient._http.httpcore_alias import httpcore
 
 pytestmark = pytest.mark.own
 

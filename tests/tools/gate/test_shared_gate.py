@@ -17,7 +17,7 @@ from gate_tests import *  # noqa: F403
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited
-from adclient._http.async_limiter import AsyncSlot
+from adclient._http.limiter import AsyncSlot
 from adclient._tasks.clock import monotonic
 from adclient.extend import Failure
 from adclient.gate import SharedGate
