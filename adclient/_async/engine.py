@@ -23,7 +23,7 @@ from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.send import AsyncConnections
 from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
-from adclient._tasks.stopping import is_reading_accounts, is_stopped
+from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
@@ -107,16 +107,17 @@ class AsyncEngine:
 
     async def run(self, call: Call) -> Any:
         """Perform one call, and return its draft or page, or raise its error."""
-        if call.operation.is_write and is_reading_accounts():
+        if call.operation.is_write and STOPS.get():
             # A loop that is left or fails early would lose the drafts of the other accounts.
             raise ConfigurationError(f"{call.operation.full_name}: {_NO_WRITES}")
         if self.clock.begin_call is not None:
             self.clock.begin_call()
         record = None if self.guard is None else self.guard.admit(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
+        request, conventions = self._requests.build(call)
         exchange = Exchange(
             call,
-            self._requests.build(call),
+            request,
             self.options,
             self.quota,
             AsyncPage,
@@ -125,6 +126,7 @@ class AsyncEngine:
             auth=self.credentials.fixed or NO_AUTH,
             may_renew_token=self.tokens is not None,
             reporter=reporter,
+            end_of_listing=conventions.end_of_listing,
         )
         slot = AsyncSlot(self.limiter)
         if self.gate is not None:
@@ -179,7 +181,7 @@ class AsyncEngine:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
         if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
-        if is_stopped():
+        if (stops := STOPS.get()) and any(stop.is_set for stop in stops):
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
             raise RuntimeError("this iteration was closed, so nothing is sent")
 

@@ -23,13 +23,21 @@ from adclient._core.call import Call
 from adclient._core.events import Reporter
 from adclient._core.paging import endless
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse, redacted, request_id_of, too_late
+from adclient._core.response import (
+    Failure,
+    Outcome,
+    RawResponse,
+    redacted,
+    request_id_of,
+    too_late,
+    with_rate_limit,
+)
 from adclient._core.retry import Pauses, Turn, key_of
 from adclient._values.headers import Headers
 from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor
-from adclient.conventions import of_read
+from adclient.conventions import EndOfListing
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo
 from adclient.options import Options
@@ -68,6 +76,7 @@ class Exchange:
         auth: AuthHeaders = NO_AUTH,
         may_renew_token: bool = False,
         reporter: Reporter | None = None,
+        end_of_listing: EndOfListing = "null",
     ) -> None:
         self.call = call
         self.request = self.outgoing = request
@@ -79,6 +88,7 @@ class Exchange:
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self._may_renew_token = may_renew_token
         self._reporter = reporter
+        self._end_of_listing: EndOfListing = end_of_listing
         self.attempts = self._retries = 0
         self.elapsed = self.pause = 0.0  # `pause`: seconds that all calls of the gate should wait
         self.request_id: str | None = None
@@ -173,7 +183,7 @@ class Exchange:
     def received(self, outcome: Outcome) -> Outcome:
         """An outcome with its rate limit, and without credentials; `pause` is set."""
         conventions = self._options.conventions
-        outcome = retry.with_rate_limit(outcome, conventions)
+        outcome = with_rate_limit(outcome, conventions)
         self.pause = 0.0
         if (seconds := outcome.retry_after) and isinstance(outcome, RawResponse):
             is_shared = outcome.is_rate_limit and conventions.rate_limit_scope != "call"
@@ -222,8 +232,7 @@ class Exchange:
             elapsed=self.elapsed,
         )
         try:
-            end = of_read(self._options.conventions, call.operation.full_name).end_of_listing
-            value: Any = decode.result_of(call, outcome, info, self._page, end)
+            value: Any = decode.result_of(call, outcome, info, self._page, self._end_of_listing)
         except JSONError as error:
             redactors, problem = self.redactors, str(error)
             raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None

@@ -1,7 +1,6 @@
 """The `next` of a page: how it is sent back, as a cursor, and when an iteration must stop."""
 
 import re
-from typing import cast
 from urllib.parse import quote, urljoin, urlsplit
 
 import attrs
@@ -11,7 +10,7 @@ from adclient._values import jsontext
 from adclient._values.redact import one_line, without_secrets
 from adclient._values.text import decoded, pieces_of, short
 from adclient.conventions import Conventions, parameter_in
-from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
+from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON
 
 Pairs = list[tuple[str, str]]
@@ -132,44 +131,6 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def page_fields(
-    call: Call, conventions: Conventions, followed: list[str] | None
-) -> dict[str, JSON]:
-    """The parameters that request a page, besides those of the call and of a URL that is followed.
-
-    A cursor may have a page size of its own, which then fits only that one.
-    """
-    size = conventions.page_size or {}
-    if followed is not None:
-        named = {decoded(piece)[0] for piece in followed}
-        return {name: number for name, number in size.items() if name not in named}
-    return {**size, **({} if call.cursor is None else _cursor_fields(call, conventions))}
-
-
-def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
-    """The parameters that request the page at a cursor."""
-    cursor, operation = call.cursor, call.operation
-    if conventions.continuation is None:
-        return {conventions.cursor_parameter: cursor}
-    try:
-        fields: object = conventions.continuation(cursor)
-    except PaginationError as error:
-        raise _named_error(call, error.message, cursor) from None
-    own = {parameter.name for parameter in operation.parameters}
-    try:
-        if not jsontext.is_object(fields):
-            raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
-        plain = cast("dict[str, JSON]", jsontext.frozen(fields, "its result")[0])
-        if "" in plain or not own.isdisjoint(map(parameter_in, plain)):
-            raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
-    except jsontext.JSONError as error:
-        problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")
-        raise ConfigurationError(
-            f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
-        ) from None
-    return {name: value for name, value in plain.items() if value is not None}
-
-
 def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
     cursor = shown = call.cursor if cursor is None else cursor
     # The query of a URL may contain credentials that the service put there.
@@ -177,10 +138,10 @@ def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
         shown = shown.partition("?")[0] + "?…"
     shown = without_secrets(shown)
     text = one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
-    return _named_error(call, f"the continuation {text} {problem}", cursor)
+    return pagination_error(call, f"the continuation {text} {problem}", cursor)
 
 
-def _named_error(call: Call, problem: str, cursor: JSON) -> PaginationError:
+def pagination_error(call: Call, problem: str, cursor: JSON) -> PaginationError:
     """An error that names the operation."""
     operation = call.operation
     return PaginationError(

@@ -4,19 +4,21 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from inspect import signature
+from typing import cast
 from urllib.parse import quote, urlsplit
 
 import attrs
 
 from adclient._core.call import Call, cursor_text, invalid, validated
 from adclient._core.operations import BY_NAME, READS, Operation
-from adclient._core.paging import Pairs, lacking, page_fields, query_from_next_url
+from adclient._core.paging import Pairs, lacking, pagination_error, query_from_next_url
 from adclient._display.signatures import public_in
 from adclient._values import jsontext
+from adclient._values.redact import one_line
 from adclient._values.text import decoded
 from adclient._version import __version__
-from adclient.conventions import Conventions, of_read
-from adclient.errors import ConfigurationError
+from adclient.conventions import Conventions, of_read, parameter_in
+from adclient.errors import ConfigurationError, PaginationError
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN, Options
 
@@ -68,8 +70,8 @@ class RequestBuilder:
         self._auth_headers = auth_headers or {}
         self._shared: dict[Operation, tuple[str, dict[str, str], Conventions]] = {}
 
-    def build(self, call: Call) -> Request:
-        """The request of a call, which every attempt sends unchanged."""
+    def build(self, call: Call) -> tuple[Request, Conventions]:
+        """The request of a call, which every attempt sends unchanged, and the conventions of it."""
         operation = call.operation
         url, headers, conventions = self._shared.get(operation) or self._share(operation)
         followed = None if call.cursor is None else query_from_next_url(call, url, conventions)
@@ -84,14 +86,14 @@ class RequestBuilder:
                     query.extend(_bracketed(operation, name, value))
             if followed is not None:
                 query = lacking(query, followed)
-            for name, value in page_fields(call, conventions, followed).items():
+            for name, value in _page_fields(call, conventions, followed).items():
                 text = value if isinstance(value, str) else cursor_text(operation, value)
                 query.append((name, text))
             url = _url_with_query(operation, url, query, followed or [])
-            return Request(method=operation.method, url=url, headers=headers)
+            return Request(method=operation.method, url=url, headers=headers), conventions
         encoded = call.encoded
         if not operation.is_write:
-            fields = page_fields(call, conventions, followed)
+            fields = _page_fields(call, conventions, followed)
             added = {name: cursor_text(operation, value) for name, value in fields.items()}
             encoded = {**encoded, **added}
         members = [f"{jsontext.quoted(name)}:{text}" for name, text in encoded.items()]
@@ -103,7 +105,8 @@ class RequestBuilder:
             headers[name] = headers.get(name) or self._new_key()
         if followed:
             url = _url_with_query(operation, url, [], followed)
-        return Request(method=operation.method, url=url, headers=headers, body=body)
+        request = Request(method=operation.method, url=url, headers=headers, body=body)
+        return request, conventions
 
     def _share(self, operation: Operation) -> tuple[str, dict[str, str], Conventions]:
         url = self._options.base_url + operation.path
@@ -118,6 +121,44 @@ class RequestBuilder:
         shared = url, headers, of_read(self._options.conventions, operation.full_name)
         self._shared[operation] = shared
         return shared
+
+
+def _page_fields(
+    call: Call, conventions: Conventions, followed: list[str] | None
+) -> dict[str, JSON]:
+    """The parameters that request a page, besides those of the call and of a URL that is followed.
+
+    A cursor may have a page size of its own, which then fits only that one.
+    """
+    size = conventions.page_size or {}
+    if followed is not None:
+        named = {decoded(piece)[0] for piece in followed}
+        return {name: number for name, number in size.items() if name not in named}
+    return {**size, **({} if call.cursor is None else _cursor_fields(call, conventions))}
+
+
+def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
+    """The parameters that request the page at a cursor."""
+    cursor, operation = call.cursor, call.operation
+    if conventions.continuation is None:
+        return {conventions.cursor_parameter: cursor}
+    try:
+        fields: object = conventions.continuation(cursor)
+    except PaginationError as error:
+        raise pagination_error(call, error.message, cursor) from None
+    own = {parameter.name for parameter in operation.parameters}
+    try:
+        if not jsontext.is_object(fields):
+            raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
+        plain = cast("dict[str, JSON]", jsontext.frozen(fields, "its result")[0])
+        if "" in plain or not own.isdisjoint(map(parameter_in, plain)):
+            raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
+    except jsontext.JSONError as error:
+        problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")
+        raise ConfigurationError(
+            f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
+        ) from None
+    return {name: value for name, value in plain.items() if value is not None}
 
 
 def _url_with_query(operation: Operation, url: str, query: Pairs, followed: list[str]) -> str:
@@ -175,7 +216,7 @@ def call_of(
 
 def preview_request(call: Call, builder: RequestBuilder) -> Request:
     """The request of a call with `…` for values of a cursor, which may be credentials."""
-    request, first = builder.build(call), builder.build(attrs.evolve(call, cursor=None))
+    (request, _), (first, _) = map(builder.build, (call, attrs.evolve(call, cursor=None)))
     url, mark, query = request.url.partition("?")
     known = first.url.partition("?")[2].split("&")
     pieces = [piece if piece in known else _cut(piece) for piece in query.split("&")]

@@ -1,97 +1,13 @@
-"""Retries and rate limits: pure functions of outcomes."""
+"""What follows from an outcome: retries, and the pauses and turns of a gate."""
 
-import re
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import UTC
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-import attrs
-
 from adclient._core.call import Call
-from adclient._core.response import Failure, Outcome, RawResponse, problem_in
+from adclient._core.response import Failure, Outcome
 from adclient._display.signatures import public_in
-from adclient._values.jsontext import JSONError, loads
-from adclient.conventions import Conventions
 from adclient.options import Options, RetryPolicy
-
-_DRAFT = "'draft_id': (?!None|'')"
-_SECONDS = r"[0-9]+(\.[0-9]+)?"
-# Of `RateLimit: "minute";r=0;t=30` and of `RateLimit: limit=100, remaining=0, reset=30`.
-_LIMIT = r"\b(?:(r)(?:emaining)?|t|reset)=([0-9]+(?:\.[0-9]+)?)"
-# A comma is also between the parts of the second form, of which `limit` is the first.
-_NEXT_LIMIT = r",(?!\s*(?!limit)\w+=)"
-_LONGEST_HEADER = 2000  # characters
-_FOREVER = 1e12  # seconds: a number of many digits would become infinite
-_YEAR = 366 * 86400.0
-_LONGEST_PROBLEM = 10_000  # bytes: a longer success is no error, and takes time to read
-
-
-def with_rate_limit(outcome: Outcome, conventions: Conventions) -> Outcome:
-    """The outcome with `is_rate_limit` and `retry_after` set."""
-    if isinstance(outcome, Failure):
-        return outcome
-    errors, status = conventions.rate_limit_errors, outcome.status
-    if status == 201 or (not errors and outcome.is_success):  # a 201 has staged a draft
-        return outcome
-    is_limit = status == 429 or status in errors or (errors and _code_of(outcome) in errors)
-    names = conventions.retry_after_headers if is_limit else ("retry-after",)
-    present = (lower for name in names if (lower := name.lower()) in outcome.headers)
-    waits = (_seconds_in(outcome, name) for name in present)
-    asked = next((seconds for seconds in waits if seconds is not None), None)
-    if not is_limit and asked is None:
-        return outcome
-    return attrs.evolve(outcome, is_rate_limit=bool(is_limit), retry_after=asked)
-
-
-def _code_of(response: RawResponse) -> str | None:
-    """The code of an error; None for a success that may hold a draft or a page."""
-    if response.is_success and len(response.body) > _LONGEST_PROBLEM:
-        return None
-    with suppress(JSONError):
-        body = loads(response.body)
-        # A draft may be nested; around an error, its id and a page are empty.
-        fields = body if isinstance(body, dict) else {}
-        page = fields.get("page")
-        is_page = fields.get("data") or (isinstance(page, dict) and page.get("next") is not None)
-        has_result = response.is_success and (is_page or re.search(_DRAFT, str(body)))
-        return None if has_result else problem_in(body).code
-    return None
-
-
-def _seconds_in(response: RawResponse, name: str) -> float | None:
-    """Seconds that a header asks to wait; a date counts from the `Date` of the response."""
-    text = response.headers[name][:_LONGEST_HEADER].strip()
-    if "=" in text:
-        limits = (dict(re.findall(_LIMIT, each)) for each in re.split(_NEXT_LIMIT, text.lower()))
-        used_up = (each for each in limits if "" in each and float(each.get("r", 1)) == 0)
-        return max((min(float(each[""]), _FOREVER) for each in used_up), default=None)
-    # Both dates are of the service's clock, so it does not matter if that clock is wrong.
-    sent = _timestamp(response.headers.get("date", ""))
-    now = response.received_at if sent is None else sent
-    if re.fullmatch(_SECONDS, text):
-        number = float(text)
-        # Seconds or milliseconds since 1970 are a date, as nobody asks to wait for decades.
-        dates = (date for date in (number, number / 1000) if abs(date - now) < _YEAR)
-        until = next(dates, None)
-        if until is None:
-            return min(number / (1000 if name.endswith("-ms") else 1), _FOREVER)
-    else:
-        until = _timestamp(text)
-    return None if until is None else max(0.0, until - now)
-
-
-def _timestamp(text: str) -> float | None:
-    from email.utils import parsedate_to_datetime  # deferred: slow to import
-
-    try:
-        moment = parsedate_to_datetime(text)
-        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    # Versions of Python differ in what they raise for a malformed date.
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
 
 
 def backoff(policy: RetryPolicy, outcome: Outcome, *, attempt: int, random: float) -> float:

@@ -5,6 +5,7 @@ It imports no HTTP library.
 
 import os
 import socket
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, Self, cast
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._tasks.clock import monotonic, wall_time
+from adclient._tasks.clock import monotonic
 
 Errors = tuple[type[Exception], ...]
 
@@ -86,7 +87,7 @@ class Attempt:
         transfer coding would override that length.
         """
         # The wall clock, since a `Retry-After` may be a date.
-        self.status, self.headers, self.received_at = status, headers, wall_time()
+        self.status, self.headers, self.received_at = status, headers, time.time()
         coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
         longest = LONGEST_ERROR_BODY if status >= 400 else _LONGEST_IN_CHUNKS
         is_plain = not coding and "transfer-encoding" not in headers
@@ -209,7 +210,6 @@ def causes_of(error: BaseException) -> list[BaseException]:
 LONGEST_BODY = 64 * 1024 * 1024
 LONGEST_ERROR_BODY = 64 * 1024
 _PIECE = 64 * 1024
-_KEPT = 1024 * 1024  # of a body that is too large; a draft's id is near the beginning
 
 _GZIP = zlib.MAX_WBITS | 16
 
@@ -224,7 +224,6 @@ class Body:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()
-        self._behind = b""  # the first bytes behind a member, perhaps half of another's magic
         self.defect: str | None = None
         coding = coding.strip().lower()
         is_coded = coding not in ("", "identity")
@@ -253,26 +252,21 @@ class Body:
     def _take(self, chunk: bytes) -> None:
         if self._inflate is None:
             self._received += chunk
-        # In pieces: a few kilobytes may decompress to more than a body may have.
-        while self._inflate is not None and not self.is_enough:
-            if self._inflate.eof:  # what follows is another member, or padding and junk
-                chunk = (self._behind + chunk).lstrip(b"\0")
-                self._behind = chunk[:2]
-                if self._behind != b"\x1f\x8b":
-                    break
-                self._behind, self._inflate = b"", zlib.decompressobj(_GZIP)
+        # In pieces: a few kilobytes may decompress to more than a body may have. What follows the
+        # end is padding or junk.
+        while self._inflate is not None and not (self.is_enough or self._inflate.eof):
             try:
                 piece = self._inflate.decompress(chunk, _PIECE)
             except zlib.error:
                 self.defect = "its compressed data is damaged"
                 return
             self._received += piece
-            chunk = self._inflate.unconsumed_tail or self._inflate.unused_data
+            chunk = self._inflate.unconsumed_tail
             if not chunk and len(piece) < _PIECE:
                 break
         if len(self._received) > self._longest and not self._is_error:
             self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
-            del self._received[_KEPT:]
+            del self._received[LONGEST_ERROR_BODY:]  # an error shows only the beginning
 
     def finish(self) -> None:
         """Note that the last chunk was fed."""

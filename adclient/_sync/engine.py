@@ -22,7 +22,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.send import Connections
 from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
-from adclient._tasks.stopping import is_reading_accounts, is_stopped
+from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
@@ -106,16 +106,17 @@ class Engine:
 
     def run(self, call: Call) -> Any:
         """Perform one call, and return its draft or page, or raise its error."""
-        if call.operation.is_write and is_reading_accounts():
+        if call.operation.is_write and STOPS.get():
             # A loop that is left or fails early would lose the drafts of the other accounts.
             raise ConfigurationError(f"{call.operation.full_name}: {_NO_WRITES}")
         if self.clock.begin_call is not None:
             self.clock.begin_call()
         record = None if self.guard is None else self.guard.admit(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
+        request, conventions = self._requests.build(call)
         exchange = Exchange(
             call,
-            self._requests.build(call),
+            request,
             self.options,
             self.quota,
             Page,
@@ -124,6 +125,7 @@ class Engine:
             auth=self.credentials.fixed or NO_AUTH,
             may_renew_token=self.tokens is not None,
             reporter=reporter,
+            end_of_listing=conventions.end_of_listing,
         )
         slot = Slot(self.limiter)
         if self.gate is not None:
@@ -178,7 +180,7 @@ class Engine:
         """Raise an error if the client, or the iteration that needs the call, was closed."""
         if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
-        if is_stopped():
+        if (stops := STOPS.get()) and any(stop.is_set for stop in stops):
             # No AdClientError, which a loop over accounts takes for a failure of one of them.
             raise RuntimeError("this iteration was closed, so nothing is sent")
 

