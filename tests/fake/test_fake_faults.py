@@ -89,8 +89,6 @@ def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_pag
         with pytest.raises(OutcomeUnknown, match=text) as caught:
             call(fake, client_kind=client_kind)
         assert isinstance(caught.value, of_draft)
-        is_legible = what in ("cut", "wrong_length", "not_utf8")
-        assert caught.value.draft_id == fake.drafts[0].draft_id or not is_legible
     assert statuses(fake) == [201]
     if of_page is None:
         assert len(call(fake, ADS, client_kind=client_kind)) == 126
