@@ -210,6 +210,13 @@ def pipelines(session: nox.Session) -> None:
     session.run("pytest", "-q", *PATIENT, "tests/pipelines", *session.posargs)
 
 
+@nox.session(default=False)
+def recipes(session: nox.Session) -> None:
+    """Run the recipes with Celery and with Spark, which needs Java."""
+    session.install("-e", ".[arrow,server,test]", "celery>=5.5", "pandas>=2.2", "pyspark>=4")
+    session.run("pytest", "-q", *PATIENT, "tests/recipes", *session.posargs)
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the site to `site/`, and check its links and each page in a browser."""

@@ -1,6 +1,7 @@
 """The recipes that need nothing but adclient; tests/acceptance/test_recipes.py has the others."""
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -94,3 +95,23 @@ def test_names_cannot_mention_people_in_slack() -> None:
         sent.respond(500)
         with pytest.raises(httpx.HTTPStatusError):
             slack.post("again")
+
+
+def test_lambda_reads_on_where_the_last_event_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored: list[str] = []
+    storage = SimpleNamespace(
+        store=lambda account_id, page: stored.extend(each.id for each in page)
+    )
+    monkeypatch.setitem(sys.modules, "storage", storage)
+    code = next(text for _, text in blocks(RECIPES / "jobs.md", "python") if "handler" in text)
+    fake, times = FakeAdService(page_size=10), iter([60_000, 29_999] * 4)
+    context = SimpleNamespace(get_remaining_time_in_millis=lambda: next(times))
+    with fake.as_environment():
+        handler = defined(code).handler
+        event = {"account_id": "account_b204"}
+        for _ in range(4):
+            event = handler(event, context)
+    assert event == {"account_id": "account_b204", "cursor": None}
+    assert len(set(stored)) == len(stored) == 62
