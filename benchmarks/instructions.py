@@ -4,7 +4,7 @@
 
 counts, for the installed adclient and bare httpx, in one process at a time: a process that
 makes N calls and one that makes 2N differ by N calls. It needs Linux, valgrind, and a few minutes.
-The last line is a row for the history in `docs/about/speed.md`.
+The last line is a row for a history of them.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The programs of the page for models, with the libraries of the vendors and recorded responses.
+"""The programs of examples/models, with the libraries of the vendors and recorded responses.
 
 The responses have all fields of recorded ones; which tools they call was written for these tests.
 """
@@ -13,19 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from pages import ROOT, blocks
+from pages import ROOT
 
 from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-PAGE = ROOT / "docs" / "how-to" / "for-models.md"
 RECORDED = Path(__file__).with_name("recorded")
-PROGRAMS = {
-    source.partition("\n")[0].removeprefix("# "): source
-    for _, source in blocks(PAGE, "python")
-    if source.startswith("# with_")
-}
+PROGRAMS = {path.name: path.read_text("utf-8") for path in (ROOT / "examples/models").glob("*.py")}
 ANSWER = "I staged a daily budget of 120 for campaign_4c10. It is not live"
 SUMMARIES = [
     "7 items; there are no more.",

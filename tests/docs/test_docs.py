@@ -8,7 +8,6 @@ import sys
 from operator import attrgetter
 from pathlib import Path
 
-import attrs
 import pytest
 from cases import each_case
 from pages import PAGES, ROOT
@@ -88,11 +87,6 @@ def test_fake_page_names_every_field_of_the_items() -> None:
         page = read(account_id=f"account_{accounts[operation.namespace]}")
         assert re.findall(r"`(\w+)`", rows.pop(operation.full_name)) == list(page.data[0].extra)
     assert not rows
-
-
-def test_fake_page_names_every_profile_switch() -> None:
-    for field in attrs.fields(testing.Profile):
-        assert f"{field.name}=" in FAKE
 
 
 @each_case("page", *PAGES)
