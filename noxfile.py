@@ -104,7 +104,6 @@ def extras(session: nox.Session, extra: str) -> None:
 def oldest(session: nox.Session) -> None:
     """Run the tests with the lowest allowed version of each library, and without httpx2."""
     needed = PROJECT["project"]["dependencies"] + EXTRAS["arrow"] + EXTRAS["pandas"]
-    needed += [line for line in EXTRAS["notebook"] if "tqdm" in line]
     lowest = [
         line.split(",")[0].replace(">=", "==")
         for line in needed

@@ -166,14 +166,12 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncPaged[T]):
     def progress(self) -> "AsyncListing[T]":
         """Return the same listing with a progress bar for its iterations and `collect()`.
 
-        The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
-        written to standard error, and closed when the iteration ends, fails or is abandoned.
+        The bar counts items and pages, in a notebook or on standard error, and keeps its end when
+        the iteration ends, fails or is abandoned. Where standard error is no terminal, only its end
+        is written.
 
         Returns:
             A listing that shows a bar.
-
-        Raises:
-            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
 
         Examples:
             >>> from adclient.testing import FakeAdService

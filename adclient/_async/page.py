@@ -93,9 +93,6 @@ class AsyncSource(Generic[T]):
 
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
-        from adclient._display.progress import check_installed
-
-        check_installed()
         return AsyncSource(
             self._engine, self.call, cls=self.cls, convert=self.convert, shows_progress=True
         )
@@ -172,14 +169,12 @@ class AsyncPage(Result, AsyncPaged[T], ToJSON, notebook.HTMLRepr):
     def progress(self) -> "AsyncPage[T]":
         """Return the same page with a progress bar for its iterations and `collect()`.
 
-        The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
-        written to standard error, and closed when the iteration ends, fails or is abandoned.
+        The bar counts items and pages, in a notebook or on standard error, and keeps its end when
+        the iteration ends, fails or is abandoned. Where standard error is no terminal, only its end
+        is written.
 
         Returns:
             A page that shows a bar.
-
-        Raises:
-            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
 
         Examples:
             >>> from adclient.testing import FakeAdService

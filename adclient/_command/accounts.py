@@ -3,11 +3,10 @@
 import argparse
 import errno
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from adclient._command import connection, output, tell
@@ -18,8 +17,6 @@ from adclient.errors import AdClientError, ConfigurationError
 if TYPE_CHECKING:
     from adclient import AccountRead, AdClient, Items
     from adclient.models import Item
-
-T = TypeVar("T")
 
 SOME_FAILED = 3  # the exit code
 
@@ -65,7 +62,7 @@ def list_accounts(
     is_streamed = folder is None and shape == "json"
     is_drawn = sys.stderr.isatty() and not (is_streamed and sys.stdout.isatty())
     over = partial(client.over_accounts, read, ids, at_once=options.at_once)
-    with _with_bar(over, is_drawn) as accounts:
+    with over(progress=is_drawn) as accounts:
         rows: list[Mapping[str, object]] = []
         failed = 0
         for account_id, result in accounts:
@@ -87,12 +84,6 @@ def list_accounts(
     if failed:
         tell(f"{failed} of {len(ids)} accounts failed")
     return 1 if failed == len(ids) else SOME_FAILED if failed else 0
-
-
-def _with_bar(over: Callable[..., T], is_drawn: bool) -> T:
-    with suppress(ModuleNotFoundError):  # a bar is not worth an error
-        return over(progress=is_drawn)
-    return over()
 
 
 def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> Exception | None:

@@ -4,7 +4,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
@@ -110,8 +109,7 @@ def run(options: argparse.Namespace) -> int:
         page = call(account_id=ids[0], cursor=options.cursor)
         is_drawn = page.next is not None and sys.stderr.isatty()
         if is_drawn and not (is_streamed and sys.stdout.isatty()):
-            with suppress(ModuleNotFoundError):  # a bar is not worth an error
-                page = page.progress()
+            page = page.progress()
         items = Items(_read(page, options, is_streamed), cls=cls)
     if not is_streamed:
         try:

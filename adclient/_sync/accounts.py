@@ -205,7 +205,6 @@ class AccountReader:
         Raises:
             InvalidRequest: `account_ids` is a single text, or `at_once` is not a whole number
                 of at least 1.
-            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
             ConfigurationError: During iteration: every account would fail, because the client is
                 closed, for example, or because `read` stages drafts, which are not sent. It ends
                 the iteration, and so does an error in your functions.
@@ -237,10 +236,9 @@ class AccountReader:
         check_type("progress", progress, bool)
         bar = None
         if progress:
-            from adclient._display.progress import Bar, check_installed
+            from adclient._display.progress import Bar
 
-            check_installed()
             total = len(account_ids) if isinstance(account_ids, Sized) else None
-            bar = Bar("accounts", unit="accounts", note="failed", total=total)
+            bar = Bar("over_accounts", unit="accounts", note="failed", total=total)
         at_once = min(at_once, self._engine.limiter.total)
         return AccountIterator(read, iter(account_ids), at_once=at_once, bar=bar)

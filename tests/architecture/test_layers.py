@@ -186,7 +186,6 @@ def graph() -> dict[str, set[str]]:
     ("libraries", "places"),
     ({"opentelemetry"}, {"adclient._telemetry.spans"}),
     ({"mcp"}, {"adclient.mcp"}),
-    ({"tqdm"}, {"adclient._display.progress"}),
     ({"hypothesis"}, {"adclient.testing.properties"}),
     ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
 )
@@ -194,8 +193,8 @@ def test_library_is_imported_in_one_place(libraries, places) -> None:
     assert importers(libraries) == places
 
 
-def test_table_and_progress_libraries_are_imported_lazily() -> None:
-    extras = {"pandas", "polars", "pyarrow", "tqdm"}
+def test_table_libraries_are_imported_lazily() -> None:
+    extras = {"pandas", "polars", "pyarrow"}
     assert importers(extras, at_import=True) <= MADE_OF_ARROW
     assert {name for name, needed in graph().items() if needed & MADE_OF_ARROW} <= MADE_OF_ARROW
 
@@ -206,7 +205,7 @@ def test_no_import_cycles() -> None:
 
 # Modules that are slow to import, and are loaded when needed.
 
-NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
+NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich"}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis", "adclient.agents._tools"}
 NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient.survey"}
 FIRST_ANSWERS = """import httpx, json

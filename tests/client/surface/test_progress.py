@@ -1,48 +1,37 @@
 """The progress bar of a listing: what it shows, and that it ends with the iteration."""
 
-import gc
 import io
-import re
 import sys
+from types import SimpleNamespace
 
 import httpx
 import pytest
-import tqdm.auto
+from cases import each_case
 from clients import Service, a_page, close, everything, step, sync_and_async, wait, walk
 
 from adclient import AdClient, Campaign, Page
+from adclient._display import progress
 
 
-class Bars:
-    """All bars that were drawn, and what they wrote."""
+class Terminal(io.StringIO):
+    """Standard error, and the lines that are left on it."""
 
-    def __init__(self) -> None:
-        self.made: list[dict] = []
-        self.file = io.StringIO()
-
-    @property
-    def last(self) -> str:
-        return self.file.getvalue().replace("\r", "\n").strip().splitlines()[-1]
+    def isatty(self) -> bool:
+        return True
 
     @property
-    def all_ended(self) -> bool:
-        gc.collect()
-        return not tqdm.auto.tqdm._instances
+    def lines(self) -> list[str]:
+        return [line.rpartition("\r")[2] for line in self.getvalue().split("\n")[:-1]]
 
 
 @pytest.fixture
-def bars(monkeypatch) -> Bars:
-    bars = Bars()
-
-    class Bar(tqdm.auto.tqdm):
-        monitor_interval = 0
-
-        def __init__(self, **arguments) -> None:
-            super().__init__(**arguments, file=bars.file, mininterval=0)
-            bars.made.append(arguments)
-
-    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
-    return bars
+def terminal(monkeypatch) -> Terminal:
+    terminal = Terminal()
+    seen = SimpleNamespace(stderr=terminal, modules=sys.modules)  # pytest sets its own in `sys`
+    monkeypatch.setattr(progress, "sys", seen)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0))
+    monkeypatch.setattr(progress, "_BETWEEN", 0)
+    return terminal
 
 
 def pages() -> Service:
@@ -64,22 +53,16 @@ WALKS = {
 
 @pytest.mark.parametrize("way", WALKS)
 @sync_and_async
-async def test_bar_counts_pages_and_items(client_kind, way, bars) -> None:
+async def test_bar_counts_pages_and_items(client_kind, way, terminal) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         walked = await WALKS[way](listed(client).progress())
     assert len(walked) == {"pages": 3}.get(way, 5)
-    assert bars.last.startswith("beta.list_campaigns: 5 items [")
-    assert "items/s" in bars.last
-    assert "pages: 3" in bars.last
-    counts = set(re.findall(r"(\d+) items [^\r]*pages: (\d+)", bars.file.getvalue()))
-    assert counts <= {("2", "1"), ("3", "2"), ("5", "3")}
-    assert len(bars.made) == 1
-    assert bars.made[0]["dynamic_ncols"]  # a terminal may change its width
-    assert bars.all_ended
+    assert terminal.lines == ["beta.list_campaigns: 5 items, 3 pages, 0:00"]
+    assert "\rbeta.list_campaigns: 2 items, 1 page, 0:00" in f"\r{terminal.getvalue()}"
 
 
 @sync_and_async
-async def test_only_the_page_that_progress_returned_has_a_bar(client_kind, bars) -> None:
+async def test_only_the_page_that_progress_returned_has_a_bar(client_kind, terminal) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         page = await wait(listed(client))
         shown = page.progress()
@@ -87,16 +70,14 @@ async def test_only_the_page_that_progress_returned_has_a_bar(client_kind, bars)
         assert type(shown) is type(page)
         await wait(page.collect(limit=1))
         assert list(Page(data=(1,)).progress()) == [1]  # a page without a client
-        assert bars.made == []
+        assert terminal.getvalue() == ""
         assert len(await wait(shown.collect(limit=3))) == 3
-        assert "pages: 2" in bars.last
+        assert terminal.lines == ["beta.list_campaigns: 3 items, 2 pages, 0:00"]
         walked = walk(shown)
         await step(walked)
-        assert not bars.all_ended
+        assert not terminal.getvalue().endswith("\n")
         del walked  # as a loop does that is left
-        assert bars.all_ended
-        assert "pages: 1" in bars.last
-    assert len(bars.made) == 2
+        assert terminal.lines[1:] == ["beta.list_campaigns: 2 items, 1 page, 0:00"]
 
 
 def accounts_page(request: httpx.Request) -> httpx.Response:
@@ -104,37 +85,48 @@ def accounts_page(request: httpx.Request) -> httpx.Response:
 
 
 @sync_and_async
-async def test_bar_of_accounts_counts_the_failed_ones(client_kind, bars) -> None:
+async def test_bar_of_accounts_counts_the_failed_ones(client_kind, terminal) -> None:
     async with client_kind.open(transport=httpx.MockTransport(accounts_page)) as client:
         for kind in (list, iter):  # of the second, the total is unknown
             read, ids = client.beta.list_campaigns, kind(["a", "bad1", "b", "bad2"])
             assert len(await everything(client.over_accounts(read, ids, progress=True))) == 4
-            assert "failed: 2" in bars.last
-            assert ("accounts: 100%" in bars.last) is ("4/4" in bars.last) is (kind is list)
-            assert bars.all_ended
         walked = walk(client.over_accounts(read, ["a", "b", "c"], progress=True))
         await step(walked)
-        assert not bars.all_ended
         await close(walked)
-        assert bars.all_ended
-    assert "1/3" in bars.last
+    known, unknown, left = terminal.lines
+    assert known == f"over_accounts: 4 of 4 accounts, 2 failed, 0:00 [{'#' * 20}]"
+    assert unknown == "over_accounts: 4 accounts, 2 failed, 0:00"
+    assert left == f"over_accounts: 1 of 3 accounts, 0:00 [{'######':.<20}]"
 
 
-def test_program_without_stderr_runs_without_a_bar(monkeypatch) -> None:
-    monkeypatch.setattr(sys, "stderr", None)
+@each_case("stderr", None, io.StringIO())
+def test_without_a_terminal_only_the_end_is_written(stderr, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", stderr)
     client = AdClient("https://ads.example.com", transport=pages().transport)
     assert len(list(client.beta.list_campaigns(account_id="a").progress())) == 5
+    if stderr is not None:
+        assert stderr.getvalue().startswith("beta.list_campaigns: 5 items, 3 pages, ")
+        assert len(stderr.getvalue().splitlines()) == 1
 
 
-@sync_and_async
-async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
-    monkeypatch.delitem(sys.modules, "tqdm.auto")
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    async with client_kind.open(transport=pages().transport) as client:
-        listing = listed(client)
-        with pytest.raises(ModuleNotFoundError) as caught:
-            listing.progress()
-        with pytest.raises(ModuleNotFoundError, match="this needs tqdm"):
-            client.over_accounts(client.beta.list_campaigns, ["a"], progress=True)
-    install = "pip install 'adclient[notebook]', or '.[notebook]' in a checkout"
-    assert str(caught.value) == f"this needs tqdm: {install}"
+def test_notebook_keeps_the_end_of_the_bar(monkeypatch, terminal) -> None:
+    def display(bundle, **_) -> SimpleNamespace:
+        shown.append([bundle["text/html"]])
+        return SimpleNamespace(update=lambda bundle, raw: shown[-1].append(bundle["text/html"]))
+
+    shown = []
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    service = Service(*pages().answers, a_page("a"), a_page("b"))
+    client = AdClient("https://ads.example.com", transport=service.transport)
+    read = client.beta.list_campaigns
+    assert len(list(read(account_id="a").progress())) == 5
+    assert len(list(client.over_accounts(read, ["a", "b"], progress=True))) == 2
+    listing, accounts = shown
+    bar = '<progress aria-label="beta.list_campaigns"></progress> '
+    assert listing[0] == f"{bar}beta.list_campaigns: 2 items, 1 page, 0:00"
+    assert listing[-1] == "beta.list_campaigns: 5 items, 3 pages, 0:00"
+    bar = '<progress aria-label="over_accounts" value="2" max="2"></progress> '
+    assert accounts[-1].startswith(f"{bar}over_accounts: 2 of 2 accounts")
+    assert terminal.getvalue() == ""

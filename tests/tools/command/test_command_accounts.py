@@ -66,11 +66,7 @@ def test_file_of_accounts_that_cannot_be_read_is_refused(content, code, fake, tm
     assert not fake.requests
 
 
-def test_bar_counts_accounts_on_a_terminal(fake, monkeypatch) -> None:
+def test_bar_counts_accounts_on_a_terminal(fake) -> None:
     ran = run_command(*BOTH, terminals=["err"])
     assert ran.code == 0
-    assert "2/2" in ran.err
-    for name in ("tqdm", "tqdm.auto"):
-        monkeypatch.setitem(sys.modules, name, None)
-    ran = run_command(*BOTH, terminals=["err"])
-    assert (ran.code, ran.err) == (0, "")
+    assert "over_accounts: 2 of 2 accounts, 0:00" in ran.err

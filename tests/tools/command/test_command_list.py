@@ -263,7 +263,7 @@ def width_of(line: str) -> int:
 def test_terminal_gets_a_table_of_its_width_and_a_bar(fake, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     ran = run_command(*ADS, terminals=["out", "err"])
-    assert "gamma.list_ads: 126 items" in ran.err
+    assert "gamma.list_ads: 126 items, 7 pages" in ran.err
     *rows, note = ran.out.splitlines()
     assert len(rows) == 127
     assert max(map(width_of, rows)) <= 60
