@@ -30,7 +30,7 @@ Errors contain plain data only. They pickle and copy with equal messages and att
 from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
-from adclient._display import notebook
+from adclient._show import notebook
 from adclient._values.headers import Headers
 from adclient._values.json_values import JSON
 

@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 import attrs
 
-from adclient._display import diffs, notebook
+from adclient._show import diffs, notebook
 from adclient._values.items import ItemBase, as_json
 from adclient._values.json_values import (
     JSON as JSON,  # also a public name of this module

@@ -10,9 +10,9 @@ from adclient._async.accounts import AsyncAccountReader
 from adclient._async.namespaces import AsyncAlpha, AsyncBeta, AsyncDelta, AsyncGamma
 from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
-from adclient._display import notebook
-from adclient._display.signatures import public_in, with_advice
-from adclient._display.tracebacks import bare
+from adclient._show import notebook
+from adclient._show.signatures import public_in, with_advice
+from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy

@@ -18,9 +18,9 @@ from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
-from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.send import AsyncConnections
+from adclient._show.tracebacks import bare, forget_frames
 from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
 from adclient._tasks.stopping import STOPS

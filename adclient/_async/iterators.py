@@ -12,9 +12,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, Literal, NoReturn, TypeVar
 
 from adclient._core.paging import SeenPages
-from adclient._display.notebook import PublicDir
-from adclient._display.signatures import deferred, public_in
-from adclient._display.tracebacks import forget_frames
+from adclient._show.notebook import PublicDir
+from adclient._show.signatures import deferred, public_in
+from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, async_arrow_stream, raise_no_array
 from adclient._values.by_field import ByField, joined
 from adclient._values.redact import without_secrets

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from adclient._command import add_actions, connection, output
-from adclient._display import diffs
+from adclient._show import diffs
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, ids_in_full, short
 from adclient.errors import ConfigurationError

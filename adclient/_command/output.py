@@ -10,7 +10,7 @@ from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
 
-from adclient._display import notebook
+from adclient._show import notebook
 from adclient._tables.items import Items
 from adclient._tables.records import by_name, json_text
 from adclient._values.text import WHOLE, short

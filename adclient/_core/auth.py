@@ -10,7 +10,7 @@ from types import TracebackType
 import attrs
 
 from adclient._core.request import Request
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._values.redact import Redactor
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.options import ENV_TOKEN, check_headers, check_token, from_environment

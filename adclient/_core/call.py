@@ -6,7 +6,7 @@ from typing import cast
 import attrs
 
 from adclient._core.operations import Operation, ParameterType
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._values import jsontext
 from adclient._values.arguments import as_number, unboxed
 from adclient._values.redact import one_line

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, tzinfo
 
 import attrs
 
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._values.arguments import as_float
 from adclient._values.jsontext import JSONError, loads
 

@@ -12,7 +12,7 @@ import attrs
 from adclient._core.call import Call, cursor_text, invalid, validated
 from adclient._core.operations import BY_NAME, READS, Operation
 from adclient._core.paging import Pairs, lacking, pagination_error, query_from_next_url
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient._values.text import decoded

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import attrs
 
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._values import jsontext
 from adclient._values.headers import Headers
 from adclient._values.redact import Redactor, excerpt, one_line

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from adclient._core.call import Call
 from adclient._core.response import Failure, Outcome
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient.options import Options, RetryPolicy
 
 

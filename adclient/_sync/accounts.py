@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from adclient._sync.page import Page
-from adclient._display.notebook import PublicDir
-from adclient._display.signatures import public_in
-from adclient._display.tracebacks import forget_frames
+from adclient._show.notebook import PublicDir
+from adclient._show.signatures import public_in
+from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._tasks.stopping import Stop
 from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
@@ -23,7 +23,7 @@ from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine
-    from adclient._display.progress import Bar
+    from adclient._show.progress import Bar
     from adclient._tasks.workers import Workers
 
 T = TypeVar("T")
@@ -236,7 +236,7 @@ class AccountReader:
         check_type("progress", progress, bool)
         bar = None
         if progress:
-            from adclient._display.progress import Bar
+            from adclient._show.progress import Bar
 
             total = len(account_ids) if isinstance(account_ids, Sized) else None
             bar = Bar("over_accounts", unit="accounts", note="failed", total=total)

@@ -11,9 +11,9 @@ from adclient._sync.accounts import AccountReader
 from adclient._sync.namespaces import Alpha, Beta, Delta, Gamma
 from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
-from adclient._display import notebook
-from adclient._display.signatures import public_in, with_advice
-from adclient._display.tracebacks import bare
+from adclient._show import notebook
+from adclient._show.signatures import public_in, with_advice
+from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy

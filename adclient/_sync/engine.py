@@ -17,9 +17,9 @@ from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
-from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.send import Connections
+from adclient._show.tracebacks import bare, forget_frames
 from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
 from adclient._tasks.stopping import STOPS

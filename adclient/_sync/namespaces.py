@@ -6,8 +6,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from adclient._sync.page import Page
-from adclient._display.notebook import PublicDir
-from adclient._display.signatures import with_advice
+from adclient._show.notebook import PublicDir
+from adclient._show.signatures import with_advice
 from adclient.models import (
     JSON,
     Ad,

@@ -9,9 +9,9 @@ import attrs
 from adclient._sync.iterators import Paged, PageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
-from adclient._display import notebook
-from adclient._display.signatures import hide, public_in, unquote
-from adclient._display.tracebacks import forget_frames
+from adclient._show import notebook
+from adclient._show.signatures import hide, public_in, unquote
+from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.items import as_objects
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
@@ -23,7 +23,7 @@ from adclient.models import JSON, Result
 
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine
-    from adclient._display.progress import Bar
+    from adclient._show.progress import Bar
 
 T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
@@ -102,7 +102,7 @@ class Source(Generic[T]):
         """The progress bar of one iteration; None without `with_progress`."""
         if self.call is None or not self.shows_progress:
             return None
-        from adclient._display.progress import Bar
+        from adclient._show.progress import Bar
 
         return Bar(self.call.operation.full_name, unit="items", note="pages")
 

@@ -6,8 +6,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from adclient._core.auth import Auth, TokenSource
-from adclient._display.signatures import deferred
-from adclient._display.tracebacks import bare
+from adclient._show.signatures import deferred
+from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy

@@ -18,9 +18,9 @@ from typing import (
     overload,
 )
 
-from adclient._display import notebook
-from adclient._display.extras import needs
-from adclient._display.signatures import deferred, public_in, unquote
+from adclient._show import notebook
+from adclient._show.extras import needs
+from adclient._show.signatures import deferred, public_in, unquote
 from adclient._values.by_field import ByField
 from adclient._values.items import as_json
 from adclient._values.json_values import walks

@@ -6,7 +6,7 @@ from datetime import date
 from enum import Enum
 from typing import cast
 
-from adclient._display import notebook
+from adclient._show import notebook
 from adclient._values.json_values import JSON, SCALARS, fields_of, is_array, is_object, walks
 from adclient._values.to_json import ToJSON
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, ParamSpec, Protocol, TypeGuard, TypeVar, Union
 
 import attrs
 
-from adclient._display.signatures import TypeAliasType
+from adclient._show.signatures import TypeAliasType
 
 P = ParamSpec("P")
 R = TypeVar("R")

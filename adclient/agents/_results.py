@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from adclient._display import diffs
+from adclient._show import diffs
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.redact import without_secrets

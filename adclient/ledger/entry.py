@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient._display import diffs, notebook
-from adclient._display.signatures import public_in
+from adclient._show import diffs, notebook
+from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, copied
 from adclient._values.text import short
 from adclient._values.to_json import ToJSON

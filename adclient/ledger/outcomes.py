@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-from adclient._display.diffs import MISSING, Difference, Missing, differences_of
-from adclient._display.notebook import PublicDir
-from adclient._display.signatures import public_in
+from adclient._show.diffs import MISSING, Difference, Missing, differences_of
+from adclient._show.notebook import PublicDir
+from adclient._show.signatures import public_in
 from adclient._tables.items import Items
 from adclient._values.json_values import JSON, folded
 from adclient._values.redact import one_line

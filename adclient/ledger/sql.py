@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 import attrs
 
-from adclient._display.signatures import deferred
+from adclient._show.signatures import deferred
 from adclient._tables.items import Items
 from adclient._values.arguments import is_choice
 from adclient._values.redact import one_line

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from adclient._display.signatures import public_in
+from adclient._show.signatures import public_in
 from adclient._tasks.clock import monotonic
 from adclient._values.redact import one_line
 from adclient._values.text import short

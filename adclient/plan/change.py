@@ -11,8 +11,8 @@ from typing import cast
 
 import attrs
 
-from adclient._display.diffs import MISSING, Missing
-from adclient._display.signatures import public_in
+from adclient._show.diffs import MISSING, Missing
+from adclient._show.signatures import public_in
 from adclient._values import jsontext
 from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
 from adclient._values.redact import one_line

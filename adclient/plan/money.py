@@ -8,8 +8,8 @@ from functools import reduce
 
 import attrs
 
-from adclient._display.diffs import MISSING
-from adclient._display.signatures import public_in
+from adclient._show.diffs import MISSING
+from adclient._show.signatures import public_in
 from adclient._values.text import ids_in_full, short
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set

@@ -9,8 +9,8 @@ from typing import Self
 import attrs
 
 from adclient import AdClient
-from adclient._display.signatures import public_in
-from adclient._display.tracebacks import forget_frames
+from adclient._show.signatures import public_in
+from adclient._show.tracebacks import forget_frames
 from adclient._values import toml
 from adclient._values.redact import one_line
 from adclient._values.text import NOTE, short

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from adclient._display import diffs, notebook
-from adclient._display.notebook import ROWS, more
-from adclient._display.signatures import public_in
+from adclient._show import diffs, notebook
+from adclient._show.notebook import ROWS, more
+from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import WHOLE, ids_in_full, short

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from adclient import AdClient
-from adclient._display.diffs import MISSING
-from adclient._display.tracebacks import forget_frames
+from adclient._show.diffs import MISSING
+from adclient._show.tracebacks import forget_frames
 from adclient._values.json_values import differ
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import pair_in_full, short

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import attrs
 
-from adclient._display import notebook
+from adclient._show import notebook
 from adclient._values.arguments import as_number, as_tuple
 from adclient._values.json_values import is_array, is_object
 from adclient._values.text import NOTE, short

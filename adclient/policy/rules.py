@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
-from adclient._display.diffs import exact
+from adclient._show.diffs import exact
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, decoded, pieces_of, short, short_end

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from adclient import AdClient
-from adclient._display.tracebacks import forget_frames
+from adclient._show.tracebacks import forget_frames
 from adclient._values.jsontext import dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError

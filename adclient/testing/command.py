@@ -5,9 +5,9 @@ import signal
 from urllib.parse import urlsplit
 
 from adclient._command.listening import address_of, listen
-from adclient._display.extras import needs
 from adclient._http.network import is_loopback
 from adclient._service.reading import read_service
+from adclient._show.extras import needs
 from adclient.errors import ConfigurationError
 from adclient.testing._fake.like import account_ids, secret_of
 from adclient.testing._fake.profile import Profile

@@ -11,7 +11,7 @@ from selenium import webdriver
 
 import adclient
 from adclient import AdClient, AsyncAdClient, AsyncPage, Diff
-from adclient._display.notebook import HTMLRepr
+from adclient._show.notebook import HTMLRepr
 from adclient.ledger import SQLiteLedger
 from adclient.plan import Plan
 from adclient.policy import Policy

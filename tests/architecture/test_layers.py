@@ -23,7 +23,7 @@ IMPURE |= {"opentelemetry", "random", "secrets", "uuid", "pathlib", "subprocess"
 RECORDS = {"_version", "conventions", "errors", "hooks", "models", "options", "transports"}
 # Below clients: it decides nothing about calls. What the rest offers instead of mistakes is loaded
 # only when something went wrong.
-BASE = RECORDS | {"_advice", "_display", "_tables", "_tasks", "_values"}
+BASE = RECORDS | {"_advice", "_show", "_tables", "_tasks", "_values"}
 # The inner ring: whoever sends a call needs it.
 CLIENT = {"_async", "_core", "_http", "_sync", "_telemetry", "extend"}
 # The outer ring: tools that use clients. Each, and the tools that it may import.
@@ -52,7 +52,7 @@ LAYERS = {
     "_advice": BASE | {"_core"},
     "_core": BASE - {"_tables", "_tasks"} | {"_core"},
     "_telemetry": BASE | {"_core", "_telemetry"},
-    "_http": BASE - {"_display"} | {"_core", "_http"},
+    "_http": BASE - {"_show"} | {"_core", "_http"},
     "_async": BASE | CLIENT - {"_sync"},
     "_sync": BASE | CLIENT - {"_async"},
     "extend": BASE | CLIENT - {"_http", "_telemetry"},

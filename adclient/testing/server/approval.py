@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from adclient._display import diffs
+from adclient._show import diffs
 from adclient._values.text import NOTE, WHOLE, short
 from adclient.testing._fake.approval import ApprovalRefused, DraftStatus, FakeDraft, is_armed_by
 from adclient.testing._fake.service import FakeAdService

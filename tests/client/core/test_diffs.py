@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from adclient import Diff, Draft
-from adclient._display.diffs import MISSING, differences_of
-from adclient._display.notebook import COLUMNS, ROWS, card, first_rows, table
+from adclient._show.diffs import MISSING, differences_of
+from adclient._show.notebook import COLUMNS, ROWS, card, first_rows, table
 from adclient._values.json_values import differ
 from adclient.agents._results import of_draft
 from adclient.plan import ChangeReport, PlanReport

@@ -10,7 +10,7 @@ from cases import each_case
 from clients import Service, a_page, close, everything, step, sync_and_async, wait, walk
 
 from adclient import AdClient, Campaign, Page
-from adclient._display import progress
+from adclient._show import progress
 
 
 class Terminal(io.StringIO):

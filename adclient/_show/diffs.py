@@ -14,8 +14,8 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from adclient._display import notebook
-from adclient._display.notebook import ROWS, Change, Row
+from adclient._show import notebook
+from adclient._show.notebook import ROWS, Change, Row
 from adclient._values.json_values import JSON
 from adclient._values.text import digest, in_full, pair_in_full, part_of, short
 
