@@ -30,7 +30,7 @@ Errors contain plain data only. They pickle and copy with equal messages and att
 from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
-from adclient._show import notebook
+from adclient._show.records import Card, Record
 from adclient._values.headers import Headers
 from adclient._values.json_values import JSON
 
@@ -59,7 +59,7 @@ class ErrorDetails(TypedDict, total=False):
     cursor: JSON
 
 
-class AdClientError(Exception, notebook.HTMLRepr):
+class AdClientError(Exception, Record):
     """The base of all errors of this library.
 
     An attribute is None where it does not apply.
@@ -126,14 +126,12 @@ class AdClientError(Exception, notebook.HTMLRepr):
         details.setdefault("message", text)
         self.__dict__.update(details)
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-    def _repr_html_(self) -> str:
+    def _show(self) -> Card:
         names = [name for name in ErrorDetails.__annotations__ if name != "headers"]
-        attributes = [(name, self.__dict__.get(name)) for name in names]
-        rows: list[notebook.Row] = [it for it in attributes if it[1] is not None]
-        return notebook.card(type(self).__name__, rows, notes=[str(self)])
+        rows = [
+            (name, self.__dict__[name]) for name in names if self.__dict__.get(name) is not None
+        ]
+        return Card(type(self).__name__, rows, notes=[str(self)])
 
 
 class ConfigurationError(AdClientError, ValueError):

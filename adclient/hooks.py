@@ -53,7 +53,24 @@ class CallEvent:
     account_id: str
 
     def __str__(self) -> str:
-        return f"{self.operation} #{self.call_id}"
+        event: CallEvent = self
+        match event:
+            case RequestEvent():
+                what = f": attempt {event.attempt}: {event.method} {event.url}"
+            case ResponseEvent():
+                parts = [str(each) for each in (event.status, event.failure) if each is not None]
+                if event.request_id is not None:
+                    parts.append(f"request id {short(event.request_id)}")
+                parts.append(f"{event.elapsed:.3f} s")
+                what = f": attempt {event.attempt}: {', '.join(parts)}"
+            case RetryEvent():
+                retry = f"retrying in {event.wait:.3f} s"
+                what = f": attempt {event.attempt}: {event.reason}; {retry}"
+            case DraftEvent():
+                what = f": draft {short(event.draft.draft_id)} staged"
+            case _:
+                what = ""
+        return f"{self.operation} #{self.call_id}{what}"
 
 
 @attrs.frozen(kw_only=True)
@@ -69,9 +86,6 @@ class RequestEvent(CallEvent):
     method: str
     url: str
     attempt: int
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}: attempt {self.attempt}: {self.method} {self.url}"
 
 
 @attrs.frozen(kw_only=True)
@@ -97,13 +111,6 @@ class ResponseEvent(CallEvent):
     elapsed: float
     headers: Mapping[str, str] = attrs.field(factory=Headers, hash=False)
 
-    def __str__(self) -> str:
-        parts = [str(part) for part in (self.status, self.failure) if part is not None]
-        if self.request_id is not None:
-            parts.append(f"request id {short(self.request_id)}")
-        parts.append(f"{self.elapsed:.3f} s")
-        return f"{super().__str__()}: attempt {self.attempt}: {', '.join(parts)}"
-
 
 @attrs.frozen(kw_only=True)
 class RetryEvent(CallEvent):
@@ -119,10 +126,6 @@ class RetryEvent(CallEvent):
     reason: str
     wait: float
 
-    def __str__(self) -> str:
-        retry = f"retrying in {self.wait:.3f} s"
-        return f"{super().__str__()}: attempt {self.attempt}: {self.reason}; {retry}"
-
 
 @attrs.frozen(kw_only=True)
 class DraftEvent(CallEvent):
@@ -133,9 +136,6 @@ class DraftEvent(CallEvent):
     """
 
     draft: Draft
-
-    def __str__(self) -> str:
-        return f"{super().__str__()}: draft {short(self.draft.draft_id)} staged"
 
 
 @attrs.frozen(kw_only=True)

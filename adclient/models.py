@@ -6,8 +6,8 @@ from typing import Final, NoReturn
 
 import attrs
 
-from adclient._show import diffs, notebook
-from adclient._values.items import ItemBase, as_json
+from adclient._show import diffs
+from adclient._show.records import Card, Record
 from adclient._values.json_values import (
     JSON as JSON,  # also a public name of this module
     ObjectLike as ObjectLike,  # and this
@@ -17,7 +17,7 @@ from adclient._values.json_values import (
     walks,
 )
 from adclient._values.text import short
-from adclient._values.to_json import ToJSON
+from adclient._values.to_json import ToJSON, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""
@@ -88,7 +88,7 @@ class Result:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Diff(ToJSON, notebook.HTMLRepr):
+class Diff(ToJSON, Record):
     """The change that a draft would make: one field, before and after.
 
     `str(diff)` has a line for each value inside that changes, at most 20.
@@ -145,13 +145,12 @@ class Diff(ToJSON, notebook.HTMLRepr):
     def __repr__(self) -> str:
         return f"<Diff {', '.join(diffs.lines(self))}>"
 
-    def _repr_html_(self) -> str:
-        rows, notes = diffs.rows(self)
-        return notebook.card("Diff", rows, notes=notes)
+    def _show(self) -> Card:
+        return Card("Diff", diff=self)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Result, ToJSON, notebook.HTMLRepr):
+class Draft(Result, ToJSON, Record):
     """A change that was staged and waits for approval by a human: what every write returns.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -213,15 +212,16 @@ class Draft(Result, ToJSON, notebook.HTMLRepr):
             return "staged, waiting for approval"
         return f"status {short(self.status)} when staged"
 
-    def _repr_html_(self) -> str:
-        names = ("operation", "account", "target")
-        call = (self.response.operation, self.response.account_id, self.response.target_id)
-        named = [(n, value) for n, value in zip(names, call, strict=True) if value is not None]
-        extra, more = notebook.first_rows([*self.diff.extra.items(), *self.extra.items()])
-        changes, notes = diffs.rows(self.diff)
-        rows = [*named, ("requires", self.requires), *extra, *changes]
-        title = f"Draft {self.draft_id}"
-        return notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
+    def _show(self) -> Card:
+        response = self.response
+        call = {
+            "operation": response.operation,
+            "account": response.account_id,
+            "target": response.target_id,
+        }
+        rows = [row for row in call.items() if row[1] is not None]
+        rows += [("requires", self.requires), *self.diff.extra.items(), *self.extra.items()]
+        return Card(f"Draft {self.draft_id}", rows, self.diff, self._state())
 
 
 def _refuse_change(record: object, name: str, _: object) -> NoReturn:
@@ -236,7 +236,7 @@ for _record in (Diff, Draft):
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Item(ItemBase):
+class Item(ToJSON, Record):
     """One item of a listing: an element of `data` in the response to a read.
 
     Attributes:
@@ -282,9 +282,17 @@ class Item(ItemBase):
             parts.append(f"{more} extra field{'s' * (more > 1)}")
         return f"<{type(self).__name__} {', '.join(map(short, parts))}>"
 
-    def _repr_html_(self) -> str:
-        rows, notes = notebook.first_rows(list(self.to_dict().items()))
-        return notebook.card(type(self).__name__, rows, notes=notes)
+    def _show(self) -> Card:
+        return Card(type(self).__name__, [*self.to_dict().items()])
+
+    def __getstate__(self) -> object:
+        return object.__getstate__(self)  # pickle's old protocols refuse slots without this method
+
+    # The state that attrs gives to a class with slots would lack the fields of a subclass without.
+    def __setstate__(self, state: tuple[Mapping[str, object] | None, Mapping[str, object]]) -> None:
+        for part in state:
+            for name, value in (part or {}).items():
+                object.__setattr__(self, name, value)
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)

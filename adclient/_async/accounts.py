@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from adclient._async.page import AsyncPage
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import public_in
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items

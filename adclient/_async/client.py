@@ -10,7 +10,7 @@ from adclient._async.accounts import AsyncAccountReader
 from adclient._async.namespaces import AsyncAlpha, AsyncBeta, AsyncDelta, AsyncGamma
 from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
-from adclient._show import notebook
+from adclient._show.records import Card, Record, refuse_with
 from adclient._show.signatures import public_in, with_advice
 from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
@@ -33,7 +33,7 @@ _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
 @public_in("adclient")
-class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
+class AsyncAdClient(AsyncAccountReader, Record):
     """A client of the ad management service, for async code.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and
@@ -370,7 +370,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         await self.aclose()
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
-        __enter__ = __exit__ = notebook.refuse_with
+        __enter__ = __exit__ = refuse_with
 
     def __repr__(self) -> str:
         if not hasattr(self, "_engine"):  # in a traceback of the constructor
@@ -383,7 +383,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             f"{guard}{', closed' * self._engine.is_closed}>"
         )
 
-    def _repr_html_(self) -> str:
+    def _show(self) -> Card:
         options = self._engine.options
         rows = [
             ("base_url", options.base_url),
@@ -392,7 +392,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             ("max_retries", options.retry.max_retries),
             *self._engine.guarded.items(),
         ]
-        return notebook.card("AsyncAdClient", rows, state="closed" * self._engine.is_closed)
+        return Card("AsyncAdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

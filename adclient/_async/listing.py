@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from adclient._async.iterators import AsyncPaged, AsyncPageIterator
 from adclient._async.page import AsyncPage, AsyncSource, Convert
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import public_in, unquote
 from adclient._show.tracebacks import forget_frames
 from adclient._values.json_values import AttrsInstance

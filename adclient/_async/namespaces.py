@@ -5,7 +5,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from adclient._async.listing import AsyncListing
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import with_advice
 from adclient.models import (
     JSON,

@@ -10,7 +10,7 @@ from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
 
-from adclient._show import notebook
+from adclient._show.html import ranked_columns
 from adclient._tables.items import Items
 from adclient._tables.records import by_name, json_text
 from adclient._values.text import WHOLE, short
@@ -88,7 +88,7 @@ def _write_table(rows: Rows, below: Sequence[str]) -> None:
     if not rows:
         print("(nothing)")
         return
-    names, numbers = notebook.ranked_columns(rows)
+    names, numbers = ranked_columns(rows)
     texts = {
         name: [short(text) for text in (name, *(row.get(name, "") for row in rows))]
         for name in names

@@ -18,7 +18,6 @@ from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
 from adclient._values.by_field import ByField, Columns
-from adclient._values.items import as_objects
 from adclient._values.json_values import (
     AttrsInstance,
     copied,
@@ -30,6 +29,7 @@ from adclient._values.json_values import (
 )
 from adclient._values.jsontext import kind_of
 from adclient._values.redact import one_line
+from adclient._values.to_json import as_objects
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON, Item
 

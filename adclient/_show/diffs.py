@@ -14,14 +14,13 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from adclient._show import notebook
-from adclient._show.notebook import ROWS, Change, Row
 from adclient._values.json_values import JSON
 from adclient._values.text import digest, in_full, pair_in_full, part_of, short
 
 if TYPE_CHECKING:
     from adclient.models import Diff
 
+ROWS = 20  # that are shown; the others are counted
 # Of a longer path, the end and a digest are kept: a service could send very long names, many times.
 _LONGEST_PATH = 1000
 _PLAIN_NAME = re.compile(r"[\w-]+", re.ASCII)
@@ -39,6 +38,19 @@ class Missing(enum.Enum):
 
 MISSING: Final = Missing.MISSING
 """The `before` of an added leaf and the `after` of a removed one; null is a value."""
+
+
+class Change(NamedTuple):
+    """A changed value as texts in full, and a remark."""
+
+    name: str
+    before: str
+    after: str
+    remark: str
+
+
+Row = tuple[str] | tuple[str, object] | Change
+"""A heading, a name with a value, or a change."""
 
 
 class Difference(NamedTuple):
@@ -124,9 +136,14 @@ def rows(diff: "Diff", *, most: int = ROWS, currency: str = "") -> tuple[list[Ro
     return table, notes
 
 
+def more(count: int, what: str, shown: int = ROWS) -> list[str]:
+    """A note about what is not shown, if anything is not."""
+    return [f"{count - shown} more {what} are not shown"] if count > shown else []
+
+
 def _hidden(changes: Sequence[Difference], most: int = ROWS) -> list[str]:
     """A note on the changes that are not shown, which tells them from others, if there are any."""
-    notes = notebook.more(len(changes), "changes", most)
+    notes = more(len(changes), "changes", most)
     return [f"{note} ({digest(', '.join(map(str, changes)))})" for note in notes]
 
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, Literal, NoReturn, TypeVar
 
 from adclient._core.paging import SeenPages
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import deferred, public_in
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, arrow_stream, raise_no_array

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from adclient._sync.page import Page
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import with_advice
 from adclient.models import (
     JSON,

@@ -9,15 +9,14 @@ import attrs
 from adclient._sync.iterators import Paged, PageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
-from adclient._show import notebook
+from adclient._show.records import Record, Table
 from adclient._show.signatures import hide, public_in, unquote
 from adclient._show.tracebacks import forget_frames
-from adclient._tables.items import Items, counted, html_table
-from adclient._values.items import as_objects
+from adclient._tables.items import Items, counted, table_shown
 from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
 from adclient._values.redact import without_secrets
 from adclient._values.text import short
-from adclient._values.to_json import ToJSON
+from adclient._values.to_json import ToJSON, as_objects
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result
 
@@ -109,7 +108,7 @@ class Source(Generic[T]):
 
 @public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Paged[T], ToJSON, notebook.HTMLRepr):
+class Page(Result, Paged[T], ToJSON, Record):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
@@ -264,14 +263,11 @@ class Page(Result, Paged[T], ToJSON, notebook.HTMLRepr):
         more = "the last page" if self.next is None else f"next={short(without_secrets(self.next))}"
         return f"<{type(self).__name__} of {counted(self.data)}, {more}>"
 
-    def _repr_html_(self) -> str:
+    def _show(self) -> Table:
         call = [self.response.operation, self.response.account_id]
-        return html_table(
-            f"{type(self).__name__} of {counted(self.data)}",
-            self.data,
-            about=[text for text in call if text is not None],
-            notes=["1 page, the last one" if self.next is None else "1 page, and more follow"],
-        )
+        about = [text for text in call if text is not None]
+        note = "1 page, the last one" if self.next is None else "1 page, and more follow"
+        return table_shown(type(self).__name__, self.data, about, [note])
 
 
 unquote(Page)

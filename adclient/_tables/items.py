@@ -18,13 +18,13 @@ from typing import (
     overload,
 )
 
-from adclient._show import notebook
+from adclient._show import diffs
 from adclient._show.extras import needs
+from adclient._show.records import Record, Table
 from adclient._show.signatures import deferred, public_in, unquote
 from adclient._values.by_field import ByField
-from adclient._values.items import as_json
 from adclient._values.json_values import walks
-from adclient._values.to_json import json_of
+from adclient._values.to_json import as_json, json_of
 from adclient.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _ArrowStream(Protocol):
 
 
 @public_in("adclient")
-class Items(notebook.HTMLRepr, Generic[T_co]):
+class Items(Record, Generic[T_co]):
     """Items that are also a table: the `data` of a page, and what `collect()` returns.
 
     They have a length, an index, slices and iteration, and equal a list or a tuple of the same
@@ -354,8 +354,8 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     def __repr__(self) -> str:
         return f"<Items of {counted(self)}>"
 
-    def _repr_html_(self) -> str:
-        return html_table(f"Items of {counted(self)}", self)
+    def _show(self) -> Table:
+        return table_shown("Items", self)
 
 
 unquote(Items)
@@ -384,9 +384,9 @@ def counted(items: Items[object]) -> str:
     return f"{len(items)} × {type(items[0]).__name__ if items else 'item'}"
 
 
-def html_table(
-    title: str, items: Items[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
-) -> str:
-    """The first items as an HTML table."""
-    rows = items[: notebook.ROWS].to_records()
-    return notebook.table(title, rows, total=len(items), about=about, notes=notes)
+def table_shown(
+    kind: str, items: Items[object], about: Sequence[str] = (), notes: Sequence[str] = ()
+) -> Table:
+    """What some items show, of which only the first are converted."""
+    rows = items[: diffs.ROWS].to_records()
+    return Table(f"{kind} of {counted(items)}", rows, len(items), about, notes)

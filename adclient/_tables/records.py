@@ -1,16 +1,14 @@
 """Items as plain Python values, by field, with strings that a table can hold."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from enum import Enum
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import cast
 
 from adclient import models
 from adclient._values import jsontext
-from adclient._values.items import as_json
 from adclient._values.json_values import as_mapping, walks
 from adclient._values.text import short
+from adclient._values.to_json import as_json, plain
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -40,20 +38,7 @@ def fields_of(item: object) -> dict[str, object]:
     if isinstance(item, Item):
         del fields["extra"]
         fields |= {name: value for name, value in item.extra.items() if name not in fields}
-    return {name: _plain(value) for name, value in fields.items()}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Enum):
-        return value.value
-    if jsontext.is_object(value):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if jsontext.is_array(value):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, set | frozenset):
-        return sorted(map(_plain, cast("Collection[object]", value)), key=repr)
-    parts = jsontext.fields_of(value)
-    return value if parts is None else _plain(parts)
+    return {name: plain(value) for name, value in fields.items()}
 
 
 def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:

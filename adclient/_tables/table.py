@@ -12,8 +12,8 @@ from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
 from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
 from adclient._values.by_field import ByField
-from adclient._values.items import as_json
 from adclient._values.text import short
+from adclient._values.to_json import as_json
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None

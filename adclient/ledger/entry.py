@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient._show import diffs, notebook
+from adclient._show.records import Card, Record
 from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, copied
 from adclient._values.text import short
@@ -36,7 +36,7 @@ def waiting_until(end: float) -> Generator[None]:
 
 @public_in("adclient.ledger")
 @attrs.frozen(kw_only=True, repr=False)
-class Entry(ToJSON, notebook.HTMLRepr):
+class Entry(ToJSON, Record):
     """One write in a ledger, from its admission to its end.
 
     Attributes:
@@ -126,17 +126,13 @@ class Entry(ToJSON, notebook.HTMLRepr):
         parts = [self.operation, self.account_id, self.state, *([what] if what else [])]
         return f"<Entry {', '.join(map(short, parts))}>"
 
-    def _repr_html_(self) -> str:
+    def _show(self) -> Card:
         fields = self.to_dict()
         for name in ("state", "arguments", "diff", "reason"):  # shown apart from the others
             fields.pop(name, None)
         arguments = ((n, value) for n, value in self.arguments.items() if n not in fields)
-        rows, more = notebook.first_rows([*fields.items(), *arguments])
-        notes = [*filter(None, [self.reason]), *more]
-        if self.diff is not None:
-            changes, remarks = diffs.rows(self.diff)
-            rows, notes = [*rows, *changes], [*notes, *remarks]
-        return notebook.card("Entry", rows, state=self.state, notes=notes)
+        notes = [*filter(None, [self.reason])]
+        return Card("Entry", [*fields.items(), *arguments], self.diff, self.state, notes)
 
 
 def read_at(now: datetime, entry: Entry) -> Entry:

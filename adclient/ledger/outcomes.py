@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import attrs
 
 from adclient._show.diffs import MISSING, Difference, Missing, differences_of
-from adclient._show.notebook import PublicDir
+from adclient._show.records import PublicDir
 from adclient._show.signatures import public_in
 from adclient._tables.items import Items
 from adclient._values.json_values import JSON, folded

@@ -7,8 +7,9 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from adclient._show import diffs, notebook
-from adclient._show.notebook import ROWS, more
+from adclient._show import diffs
+from adclient._show.diffs import ROWS, more
+from adclient._show.records import Record, Table
 from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient._values.redact import LINE, one_line
@@ -108,7 +109,7 @@ class ChangeReport:
 
 @public_in("adclient.plan")
 @attrs.frozen(kw_only=True, repr=False)
-class PlanReport(ToJSON, notebook.HTMLRepr):
+class PlanReport(ToJSON, Record):
     """The report on a plan that was checked or staged; `print` shows it.
 
     Attributes:
@@ -209,7 +210,7 @@ class PlanReport(ToJSON, notebook.HTMLRepr):
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {_counts_of(self.changes)}>"
 
-    def _repr_html_(self) -> str:
+    def _show(self) -> Table:
         names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
         all_rows: list[dict[str, object]] = [
             dict(zip(names, (change.number, change.verdict, *_cells(change)), strict=True))
@@ -221,9 +222,7 @@ class PlanReport(ToJSON, notebook.HTMLRepr):
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, _counts_of(self.changes)]
         notes = _lines_below([self])  # not the head of the ledger: it differs each time
-        return notebook.table(
-            "PlanReport", rows, total=len(rows), about=about, notes=notes, limit=WHOLE
-        )
+        return Table("PlanReport", rows, len(rows), about, notes, limit=WHOLE)
 
 
 def worst_of(codes: Iterable[int]) -> int:

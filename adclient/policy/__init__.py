@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import attrs
 
-from adclient._show import notebook
+from adclient._show.records import Card, Record
 from adclient._values.arguments import as_number, as_tuple
 from adclient._values.json_values import is_array, is_object
-from adclient._values.text import NOTE, short
+from adclient._values.text import short
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.extend import OPERATIONS
 from adclient.options import check_count, check_type
@@ -66,7 +66,7 @@ def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | N
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Policy(notebook.HTMLRepr):
+class Policy(Record):
     """The calls that a client may make; all others are refused before anything is sent.
 
     A rule of None, the default, does not apply; an empty one allows nothing. Names are compared
@@ -252,10 +252,9 @@ class Policy(notebook.HTMLRepr):
         rules = [f"{rule} {short(value)}" for rule, value in self._rules().items()]
         return f"<Policy {', '.join(rules) or 'without rules'}>"
 
-    def _repr_html_(self) -> str:
-        rules = list(self._rules().items())
-        state = "" if rules else "without rules"
-        return notebook.card("Policy", rules, state=state, limit=NOTE)
+    def _show(self) -> Card:
+        rules = [*self._rules().items()]
+        return Card("Policy", rules, state="" if rules else "without rules")
 
 
 # A class can name itself only in quotes, which a signature would show.

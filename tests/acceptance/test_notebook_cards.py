@@ -11,7 +11,7 @@ from selenium import webdriver
 
 import adclient
 from adclient import AdClient, AsyncAdClient, AsyncPage, Diff
-from adclient._show.notebook import HTMLRepr
+from adclient._show.records import Record
 from adclient.ledger import SQLiteLedger
 from adclient.plan import Plan
 from adclient.policy import Policy
@@ -30,7 +30,7 @@ why = "{LONG}"
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> list[HTMLRepr]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     """Values of each class that a notebook shows as HTML, and some with long texts."""
     folder = tmp_path_factory.mktemp("cards")
     (folder / "plan.toml").write_text(PLAN, "utf-8")
@@ -59,7 +59,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[HTMLRepr]:
     ]
 
 
-def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[HTMLRepr]) -> None:
+def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[Record]) -> None:
     """Open a page with values, as a notebook shows them."""
     ground, ink = PICTURES["THEMES"][theme]
     cards = "".join(f"<div>{value._repr_html_()}</div>" for value in values)
@@ -75,7 +75,7 @@ def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[HTM
 
 def test_values_of_every_class_are_shown(shown) -> None:
     classes = filter(inspect.isclass, (getattr(adclient, name) for name in adclient.__all__))
-    of_cards = {cls for cls in classes if "_repr_html_" in vars(cls)}
+    of_cards = {cls for cls in classes if "_show" in vars(cls)}
     assert of_cards - {cls for value in shown for cls in type(value).__mro__} == set()
 
 

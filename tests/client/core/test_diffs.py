@@ -9,9 +9,8 @@ from cases import each_case
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from adclient import Diff, Draft
+from adclient import Campaign, Diff, Draft, Items
 from adclient._show.diffs import MISSING, differences_of
-from adclient._show.notebook import COLUMNS, ROWS, card, first_rows, table
 from adclient._values.json_values import differ
 from adclient.agents._results import of_draft
 from adclient.plan import ChangeReport, PlanReport
@@ -55,7 +54,7 @@ def test_shown_changes_are_bounded_and_the_rest_is_counted(after, field):
     lines = str(diff).split("\n")
     left = more_in(lines[-1])
     assert len(lines) - (left > 0) + left == count
-    assert len(lines) <= ROWS + 1
+    assert len(lines) <= 20 + 1
     assert all(len(line) <= 600 and line.isprintable() for line in lines)
     assert repr(diff) == f"<Diff {', '.join(lines)}>"
     html = diff._repr_html_()
@@ -212,17 +211,11 @@ def test_card_tells_the_unit_of_a_daily_budget():
 # Cards and tables of notebooks.
 
 
-@each_case("count", ROWS, ROWS + 1)
-def test_rows_and_columns_beyond_the_limit_are_counted(count):
-    shown, hidden = first_rows([("n", "v")] * count)
-    for html in (
-        card("t", shown, notes=["note", *hidden]),
-        table("t", [{"n": "v"}] * count, total=count, notes=["note"]),
-    ):
-        assert html.count(">v</td>") == ROWS
-        assert "note" in html
-        more = count - ROWS
-        assert (f"{more} more rows are not shown" in html) is (more > 0)
-    html = table("t", [{f"c{i}": i for i in range(COLUMNS + 2)}], total=1)
-    assert html.count("</th>") == html.count("</td>") == COLUMNS
-    assert "2 more columns are not shown" in html
+@each_case("more", 0, 1)
+def test_rows_and_columns_beyond_the_limit_are_counted(more):
+    item = Campaign(id="v", name="v", status="v", extra={f"c{n}": "v" for n in range(17 + more)})
+    for value, what, shown in [(item, "rows", 20), (Items([item] * (20 + more)), "rows", 320)]:
+        html = value._repr_html_()
+        assert html.count(">v</td>") == shown
+        assert (f"{more} more {what} are not shown" in html) is (more > 0)
+    assert f"{4 + more} more columns are not shown" in html

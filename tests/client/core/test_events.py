@@ -11,7 +11,7 @@ from cases import each_case
 from core_helpers import READ, REFUSED, STAGED, WRITE, assert_one_line, drive, options_of, reply
 
 from adclient.errors import ConfigurationError, PaginationError
-from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
+from adclient.hooks import CallEvent, DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Diff, Draft
 
 CUT = reply(200, b'{"data": [', broken=core_helpers.LOST)
@@ -204,3 +204,4 @@ def draft_event(draft_id):
 def test_str_of_any_event_is_one_line(hostile):
     assert_one_line(str(response_event(200, request_id=hostile)))
     assert_one_line(str(draft_event(hostile)))
+    assert str(CallEvent(call_id=3, operation="a.b", account_id="c")) == "a.b #3"
