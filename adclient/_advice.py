@@ -20,6 +20,7 @@ _ATTRIBUTES = (
     ("Page", "has_next has_more next_page total", "iterate over all pages, or use collect()"),
     ("Listing", "data next extra response to_dict", "use `await`, as in `(await listing).{name}`"),
     ("Items", "append clear copy extend insert pop sort", "use list(items), which is a list"),
+    ("Items", "count index", "use list(items), which has it"),
     ("AdClientError", "status_code response", "use status, body and its other attributes"),
 )
 # What arguments are called elsewhere, and what to use in place of others.

@@ -5,19 +5,29 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from numbers import Integral, Real
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import attrs
 import pyarrow
 
-from adclient._tables.arrays import Array, arrow_array, flattened, list_array, struct_array
-from adclient._tables.records import json_text
+from adclient._tables.records import encodable, json_text
 from adclient._values.json_values import declared_fields, has_fields
 from adclient._values.text import short
 
+Array: TypeAlias = "pyarrow.Array[Any]"
 Prepare = Callable[[Any], object]
 Classes = tuple[type, ...] | None
 
@@ -47,6 +57,15 @@ _SCALARS: dict[object, tuple[pyarrow.DataType, Classes, Prepare | None]] = {
 }
 # A bool is an int, a time is a date, and a text is a collection, but none is meant by it.
 _NARROWER = (bool, datetime, str, bytes, Mapping)
+_untyped = cast(Any, pyarrow)  # its stubs have unknown types for `from_arrays`
+
+
+def string_array(values: Sequence[str | None]) -> Array:
+    """The array of texts; lone surrogates, which UTF-8 cannot encode, are escaped."""
+    try:
+        return pyarrow.array(values, pyarrow.string())
+    except UnicodeEncodeError:
+        return string_array([None if value is None else encodable(value) for value in values])
 
 
 class MisfitError(ValueError):
@@ -78,21 +97,28 @@ class Column:
     def array(self, values: Sequence[Any], path: str) -> Array:
         """The array of values; the `path` names their place in an item."""
         try:
-            kinds = {*map(type, values)} - {type(None)}
+            kinds = (found := {*map(type, values)}) - {type(None)}
             if not all(_fits(cls, self.classes) for cls in kinds):
                 raise TypeError
+            # Where values are None, if any is.
+            mask = pyarrow.array([v is None for v in values]) if type(None) in found else None
             if self.element is not None:
                 lists = values if kinds == {list} else list(map(_ordered, values))
-                return list_array(lists, self.element.array(flattened(lists), f"{path}[]"))
+                ends = [*accumulate([len(each or ()) for each in lists], initial=0)]
+                elements = [*chain.from_iterable(filter(None, lists))]
+                inside = self.element.array(elements, f"{path}[]")
+                offsets = pyarrow.array(ends, pyarrow.int32())
+                return _untyped.ListArray.from_arrays(offsets, inside, mask=mask)
             if self.fields:
-                fields = {
-                    name: field.array([getattr(v, name, None) for v in values], f"{path}.{name}")
+                arrays = [
+                    field.array([getattr(v, name, None) for v in values], f"{path}.{name}")
                     for name, field in self.fields.items()
-                }
-                return struct_array(values, fields)
+                ]
+                return _untyped.StructArray.from_arrays(arrays, [*self.fields], mask=mask)
             if (prepare := self.prepare) is not None:
                 values = [None if value is None else prepare(value) for value in values]
-            return arrow_array(values, self.type)
+            is_text = self.type == pyarrow.string()
+            return string_array(values) if is_text else pyarrow.array(values, self.type)
         except MisfitError:
             raise
         except (AttributeError, ValueError, TypeError, ArithmeticError):  # also those of Arrow

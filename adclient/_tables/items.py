@@ -4,7 +4,6 @@ A class of the caller determines its table. Otherwise the type of a column depen
 values, never on the first rows only.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -229,9 +228,11 @@ class Items(Record, Generic[T_co]):
             >>> str(waste.to_pandas()["wasted_spend"].dtype)
             'double[pyarrow]'
         """
+        table = self._table("pandas", flat)
         with needs("pandas"):
-            from adclient._tables.frames import data_frame
-        return data_frame(self._table("pandas", flat), types)
+            from adclient._tables.table import data_frame
+
+            return data_frame(table, types)
 
     def to_polars(self, *, flat: bool = False) -> polars.DataFrame:
         """Convert the items to a polars data frame.
@@ -276,49 +277,6 @@ class Items(Record, Generic[T_co]):
 
     def __iter__(self) -> Iterator[T_co]:
         return iter(self._items)
-
-    def __reversed__(self) -> Iterator[T_co]:
-        return reversed(self._items)
-
-    def __contains__(self, item: object) -> bool:
-        return item in self._items
-
-    def count(self, item: object, /) -> int:
-        """Count the items that are equal to a value.
-
-        Args:
-            item: The value.
-
-        Returns:
-            How many items equal it.
-
-        Examples:
-            >>> from adclient import Items
-            >>> Items(["a", "b", "a"]).count("a")
-            2
-        """
-        return self._items.count(item)
-
-    def index(self, item: object, start: int = 0, stop: int = sys.maxsize, /) -> int:
-        """Find the first item that is equal to a value.
-
-        Args:
-            item: The value.
-            start: The place of the first item to compare.
-            stop: The place behind the last item to compare.
-
-        Returns:
-            The place of the item.
-
-        Raises:
-            ValueError: No item equals it.
-
-        Examples:
-            >>> from adclient import Items
-            >>> Items(["a", "b", "a"]).index("a", 1)
-            2
-        """
-        return self._items.index(item, start, stop)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> T_co: ...

@@ -18,22 +18,14 @@ OURS = {cls for cls in vars(models).values() if isinstance(cls, type) and issubc
 
 ACCOUNT = "account_id"  # the column of the account that items were read from
 
-_ROWS_AT_ONCE = 8192  # few enough for the cache of a processor
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
+@walks
 def record(item: object) -> dict[str, object]:
-    """The fields that an item has, as copies."""
+    """The fields of an item, as copies: of a class of the caller, all that it declares."""
     if isinstance(item, Item) and type(item) in OURS:
         return {**item.to_dict()}
-    return fields_of(item)
-
-
-@walks
-def fields_of(item: object) -> dict[str, object]:
-    """All fields of an item; the values may be shared with it."""
-    if isinstance(item, Item) and type(item) in OURS:
-        return {"id": item.id, "name": item.name, "status": item.status, **item.extra}
     fields = dict(as_mapping(item))
     if isinstance(item, Item):
         del fields["extra"]
@@ -43,15 +35,8 @@ def fields_of(item: object) -> dict[str, object]:
 
 def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     """The values of each field; None where a row does not have it."""
-    columns: dict[str, list[object]] = {}
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        some = rows[start : start + _ROWS_AT_ONCE]
-        for name in dict.fromkeys(chain.from_iterable(some)):
-            if name not in columns:
-                columns[name] = [None] * start
-        for name, column in columns.items():
-            column += [row.get(name) for row in some]
-    return columns
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def encodable(text: str) -> str:

@@ -1,22 +1,34 @@
 """The Arrow table of items: of the class that declares their fields, else of their values."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
 from functools import lru_cache
-from typing import cast
+from typing import Any, Literal, cast
 
 import pyarrow
 
-from adclient._tables.arrays import Array, arrow_array
-from adclient._tables.columns import Column, MisfitError, columns_of, has_types
-from adclient._tables.infer import inferred
-from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
+from adclient._tables.columns import (
+    Array,
+    Column,
+    MisfitError,
+    columns_of,
+    has_types,
+    string_array,
+)
+from adclient._tables.records import ACCOUNT, OURS, by_name, encodable_name, json_text, record
+from adclient._values.arguments import is_choice
 from adclient._values.by_field import ByField
+from adclient._values.json_values import is_array, is_object
 from adclient._values.text import short
 from adclient._values.to_json import as_json
+from adclient.errors import InvalidRequest
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
+# Of an object whose fields have columns, also inside; a larger one is more like a map.
+_MAX_FIELDS = 200
 
 
 def table_of(
@@ -33,7 +45,7 @@ def table_of(
     declared = _declared_class(items, cls)
     table = _inferred_table(items) if declared is None else _declared_table(items, declared)
     if account_id is not None and ACCOUNT not in table.column_names:
-        accounts = arrow_array([account_id] * len(items), pyarrow.string())
+        accounts = string_array([account_id] * len(items))
         field = pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False)
         table = table.add_column(0, field, accounts)
     while flat and any(map(pyarrow.types.is_struct, table.schema.types)):
@@ -47,6 +59,27 @@ def schema_of(
     """The schema of the table of items, which need not fit their class here."""
     declared = _declared_class(items, cls)
     return table_of(items if declared is None else (), declared, account_id).schema
+
+
+def data_frame(table: pyarrow.Table, types: Literal["arrow", "numpy"]) -> Any:
+    """The data frame of a table, with the types of Arrow or of NumPy."""
+    import pandas
+
+    if not is_choice(types, ("arrow", "numpy")):
+        raise InvalidRequest("types must be 'arrow' or 'numpy'", argument="types")
+
+    def of_arrow(kind: pyarrow.DataType) -> pandas.Int64Dtype | pandas.ArrowDtype:
+        # `describe()` fails for large integers of Arrow, such as ids.
+        return pandas.Int64Dtype() if kind == pyarrow.int64() else pandas.ArrowDtype(kind)
+
+    settings: dict[str, Any] = {"types_mapper": of_arrow}
+    if types == "numpy":
+        settings = {"date_as_object": False}
+        for index, field in enumerate(table.schema):
+            if pyarrow.types.is_decimal(field.type):
+                table = table.set_column(index, field.name, table[index].cast(pyarrow.float64()))
+    # In pyarrow-stubs, one of its parameters is a list of unknown type.
+    return table.to_pandas(**settings)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _declared_class(items: Sequence[object], cls: type | None) -> type | None:
@@ -91,9 +124,39 @@ def _inferred_table(items: Sequence[object]) -> pyarrow.Table:
         named = {name: [getattr(item, name) for item in ours] for name in _ALWAYS_TEXT}
         values = {**named, **by_name([item.extra for item in ours]), **named}
     else:
-        values = by_name([cast(Row, as_json(fields_of(item))) for item in items])
-    arrays = {name: inferred(column) for name, column in values.items()}
+        values = by_name([cast("dict[str, object]", as_json(record(item))) for item in items])
+    arrays = {name: _inferred(column) for name, column in values.items()}
     for name in arrays.keys() & {*_ALWAYS_TEXT}:
         if arrays[name].type == pyarrow.null():
             arrays[name] = arrays[name].cast(pyarrow.string())
     return pyarrow.Table.from_arrays([*arrays.values()], [*map(encodable_name, arrays)])
+
+
+def _inferred(values: Sequence[Any]) -> Array:
+    """The array of JSON values, whose type all of them determine.
+
+    Values that have no type in common, or none that any library can take, are JSON text.
+    """
+    if set(map(type, values)) - {type(None)} == {str}:
+        return string_array(values)
+    for prepare in (list[Any], _nearest):
+        with suppress(ValueError, TypeError, OverflowError):
+            prepared = prepare(values)
+            shown = str(kind := pyarrow.infer_type(prepared))
+            # Files have no objects without fields, decimals would differ from page to page, and
+            # the C interface of Arrow cuts a name at NUL.
+            is_taken = not any(each in shown for each in ("struct<>", "decimal", "\0"))
+            if is_taken and shown.count(": ") <= _MAX_FIELDS:
+                return pyarrow.array(prepared, kind)
+    return pyarrow.array([None if value is None else json_text(value) for value in values])
+
+
+def _nearest(value: Any) -> Any:
+    """A value with floats for decimals, which are numbers that a float does not hold exactly."""
+    if isinstance(value, Decimal):
+        if math.isinf(close := float(value)):
+            raise OverflowError
+        return close
+    if is_object(value):
+        return {name: _nearest(inner) for name, inner in value.items()}
+    return [*map(_nearest, value)] if is_array(value) else value

@@ -165,9 +165,7 @@ def test_core_and_most_of_the_survey_do_no_io() -> None:
     assert {each for each in impure if layer_of(each) == "survey"} == writing
 
 
-MADE_OF_ARROW = {
-    f"adclient._tables.{name}" for name in ("arrays", "columns", "frames", "infer", "table")
-}
+MADE_OF_ARROW = {f"adclient._tables.{name}" for name in ("columns", "table")}
 # Whose signatures name types of these libraries.
 SIGNED_WITH_TABLES = {
     "adclient._tables.items",

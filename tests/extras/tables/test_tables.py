@@ -42,7 +42,7 @@ def column_of(*values) -> tuple[str, list]:
 
 D, BIG = Decimal, 2**63
 NESTED = {"a": {"b": [1]}}
-MANY = {f"f{n}": n for n in range(65)}
+MANY = {f"f{n}": n for n in range(201)}
 
 
 @each_case(("values", "kind", "held"),
@@ -51,7 +51,7 @@ MANY = {f"f{n}": n for n in range(65)}
     ([1, 2.5], "double", [1.0, 2.5]),
     ([-BIG, BIG - 1], "int64", [-BIG, BIG - 1]),
     ([BIG, 1], "string", [str(BIG), "1"]),
-    ([2**53 + 1, 0.5], "double", [2.0**53, 0.5]),
+    ([2**53 + 1, 0.5], "string", [str(2**53 + 1), "0.5"]),
     ([D("0.12345678901234567890"), 12], "double", [0.12345678901234568, 12.0]),
     ([D("1e400"), 0.5], "string", ["1E+400", "0.5"]),
     ([10**400, 0.5], "string", [str(10**400), "0.5"]),
@@ -59,19 +59,17 @@ MANY = {f"f{n}": n for n in range(65)}
     ([[], ["a", None]], "list<item: string>", [[], ["a", None]]),
     ([[]], "list<item: null>", [[]]),
     ([[1, 2.5], [1]], "list<item: double>", [[1.0, 2.5], [1.0]]),
-    ([[1, "a", None]], "list<item: string>", [["1", '"a"', None]]),
+    ([[1, "a", None]], "string", ['[1,"a",null]']),
     ([{"a": [1, D("0.5")], "b": 1}, None],
      "struct<a: list<item: double>, b: int64>", [{"a": [1.0, 0.5], "b": 1}, None]),
     ([{"a": 0.5}, {"a": 1}, {}], "struct<a: double>", [{"a": 0.5}, {"a": 1.0}, {"a": None}]),
     ([{"": None, "\0": None}], "string", ['{"":null,"\\u0000":null}']),
+    ([{"a": {}}], "string", ['{"a":{}}']),
+    ([[D("0.1234567890123456789")]], "list<item: double>", [[0.12345678901234568]]),
     ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
     ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
     (["\ud800", "a"], "string", ["\\ud800", "a"]),
-    ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>",
-     [['"\\ud800"'], ['{"a":"\\ud800"}']]),
-    ([{"a": ["\ud800", 1]}, {"b": ["\udfff"]}],
-     "struct<a: list<item: string>, b: list<item: string>>",
-     [{"a": ['"\\ud800"', "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
+    ([{"a": "\ud800"}, None], "string", ['{"a":"\\ud800"}', None]),
 )  # fmt: skip
 def test_column_type_follows_from_its_values_in_any_order(values, kind, held) -> None:
     assert column_of(*values) == (kind, held)
@@ -123,7 +121,7 @@ def test_no_library_reads_items_as_a_column_of_objects(table) -> None:
 @pytest.mark.usefixtures("stand_in_for_polars")
 def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    for name in ("table", "infer", "columns", "arrays", "frames"):
+    for name in ("table", "columns"):
         monkeypatch.delitem(sys.modules, f"adclient._tables.{name}", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         attrgetter(method)(ROWS)()
@@ -233,7 +231,6 @@ def test_items_are_a_collection_and_no_list() -> None:
     assert items[:2].to_pandas().shape == (2, 4)
     assert [item.id for item in items[::-1]] == ["id_2", "id_1", "id_0"]
     assert [*reversed(items)] == [*items[::-1]]
-    assert (items.index(items[2], 1), items.count(items[1])) == (2, 1)
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
     copies = [pickle.loads(pickle.dumps(items, protocol)) for protocol in protocols]
     copies += [copy.copy(items), copy.deepcopy(items)]
