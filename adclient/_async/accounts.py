@@ -17,14 +17,14 @@ from adclient._show.records import PublicDir
 from adclient._show.signatures import public_in
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items
-from adclient._tasks.stopping import Stop
+from adclient._tasks.blocking import Stop
 from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
 from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
     from adclient._show.progress import Bar
-    from adclient._tasks.workers import AsyncWorkers
+    from adclient._tasks.background import AsyncWorkers
 
 T = TypeVar("T")
 
@@ -99,7 +99,7 @@ class AsyncAccountIterator(PublicDir, Generic[T]):
         if self._stop.is_set:  # not the end of the loop, as accounts may be missing
             raise RuntimeError("this iterator was closed")
         if self._workers is None:
-            from adclient._tasks.workers import AsyncWorkers  # deferred: it loads anyio
+            from adclient._tasks.background import AsyncWorkers  # deferred: it loads anyio
 
             self._workers = AsyncWorkers()
         workers = self._workers

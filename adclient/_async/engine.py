@@ -21,9 +21,8 @@ from adclient._core.retry import Pauses, RetryQuota
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.send import AsyncConnections
 from adclient._show.tracebacks import bare, forget_frames
-from adclient._tasks.blocking import LONGEST_END, REPORTING, async_run_blocking, countdown
+from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time
-from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

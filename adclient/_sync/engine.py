@@ -20,9 +20,8 @@ from adclient._core.retry import Pauses, RetryQuota
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.send import Connections
 from adclient._show.tracebacks import bare, forget_frames
-from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
+from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
-from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

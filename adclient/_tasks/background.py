@@ -1,13 +1,16 @@
-"""Background work: prefetches a page, protects work from cancellation, and blocks in a thread."""
+"""Work beside the caller: in threads and tasks of its own, and blocking work of async code."""
 
 import asyncio
+import os
 import sys
+from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from queue import SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 import anyio
 from anyio.lowlevel import EventLoopToken, RunVar, checkpoint, current_token
@@ -18,44 +21,55 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Prefetch(Generic[T]):
+class BackgroundThread(Generic[T]):
     """Runs work in a thread of its own; if none can start, `result()` runs the work.
 
+    `on_end` is called once with this thread, after the work has ended, or if it cannot start.
     Without a call of `result()`, the work runs to its end, and its result is dropped.
     """
 
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
+    def __init__(
+        self,
+        work: Callable[[], T],
+        on_end: Callable[["BackgroundThread[T]"], None] | None = None,
+        name: str = "adclient-prefetch",
+    ) -> None:
+        self._work, self._on_end = work, on_end
         self._done: Future[T] = Future()
-        context = copy_context()  # hooks see the context variables of the iteration
-        self._thread = Thread(
-            target=context.run,
-            args=(run_into, self._done, work),
-            name="adclient-prefetch",
-            daemon=True,  # a request must not keep the interpreter from exiting
-        )
-        with suppress(RuntimeError):  # the interpreter ends, or has no threads
+        context = copy_context()  # hooks see the context variables of the caller
+        # A request must not keep the interpreter from exiting, so it is a daemon.
+        self._thread = Thread(target=context.run, args=(self._run,), name=name, daemon=True)
+        try:
             self._thread.start()
+        except RuntimeError:  # the interpreter ends, or has no threads
+            self._ended()
 
     def result(self) -> T:
         """Wait for the work, and return its value or raise its error."""
-        if self._thread.ident is not None:  # it is None if the thread could not start
+        # It has no `ident` if it could not start.
+        if self._thread.ident is not None and not self._done.done():
             self._thread.join()
         # In a forked child, the thread is gone.
-        return self._done.result() if self._done.done() else self._work()
+        return self._done.result() if self._done.done() else copy_context().run(self._work)
 
     @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` would raise again."""
         return self._done.done() and self._done.exception() is not None
 
+    def _run(self) -> None:
+        try:
+            self._done.set_result(self._work())
+        except BaseException as error:  # also a SystemExit, or `result()` would repeat the work
+            self._done.set_exception(error)
+        self._ended()
 
-def run_into(done: "Future[T]", work: Callable[[], T]) -> None:
-    """Run work, and keep its value or error in a future."""
-    try:
-        done.set_result(work())
-    except BaseException as error:  # also a SystemExit, or `result()` would repeat the work
-        done.set_exception(error)
+    def _ended(self) -> None:
+        if self._on_end is not None:
+            self._on_end(self)
+
+
+Prefetch = BackgroundThread
 
 
 class AsyncPrefetch(Generic[T]):
@@ -171,17 +185,103 @@ _TASKS: set[BackgroundTask[Any]] = set()  # asyncio itself keeps only weak refer
 _EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 
+class Workers(Generic[T]):
+    """Runs each piece of work in a thread of its own.
+
+    Attributes:
+        pending: How many results were not taken yet.
+    """
+
+    def __init__(self) -> None:
+        self.pending = 0
+        self._ended: SimpleQueue[BackgroundThread[T] | None] = SimpleQueue()
+        self._process = os.getpid()
+
+    def start(self, work: Callable[[], T]) -> None:
+        """Start a piece of work, with the context variables of the caller."""
+        self.pending += 1
+        BackgroundThread(work, self._ended.put, "adclient-worker")
+
+    def next(self) -> T:
+        """Wait for the next result, and return it or raise its error."""
+        if os.getpid() != self._process:  # pragma: no cover (a forked child is not measured)
+            raise RuntimeError(
+                "this iteration began before a fork, which its threads do not survive"
+            )
+        ended = self._ended.get()
+        if ended is None:
+            _raise_stopped()
+        self.pending -= 1
+        return ended.result()
+
+    def stop(self) -> None:
+        """Make a pending `next()` raise an error; the threads end by themselves."""
+        self._ended.put(None)
+
+
+class AsyncWorkers(Generic[T]):
+    """Runs each piece of work in a task of its own.
+
+    The tasks outlive the block around them: `stop()` cancels them.
+    """
+
+    def __init__(self) -> None:
+        self._loop = current_token()
+        self._tasks: set[BackgroundTask[T]] = set()
+        self._ended: deque[BackgroundTask[T]] = deque()
+        self._has_ended = anyio.Event()  # a task has
+
+    @property
+    def pending(self) -> int:
+        """How many results were not taken yet."""
+        return len(self._tasks)
+
+    def start(self, work: Callable[[], Awaitable[T]]) -> None:
+        """Start a piece of work, with the context variables of the caller."""
+        self._tasks.add(BackgroundTask(work, self._end_of))
+
+    def _end_of(self, task: BackgroundTask[T]) -> None:
+        self._ended.append(task)
+        self._has_ended.set()
+
+    async def next(self) -> T:
+        """Wait for the next result, and return it or raise its error."""
+        if current_token() != self._loop:
+            raise RuntimeError("the tasks of this iteration belong to another event loop")
+        while not self._ended:
+            self._has_ended = anyio.Event()
+            await self._has_ended.wait()
+        task = self._ended.popleft()
+        self._tasks.remove(task)
+        try:
+            return await task.result()
+        except anyio.ClosedResourceError:
+            _raise_stopped()
+
+    def stop(self) -> None:
+        """Cancel all tasks, from any thread."""
+        for task in self._tasks:
+            task.cancel_soon()
+
+    async def wait(self) -> None:
+        """Wait until all tasks have ended."""
+        if current_token() == self._loop:  # another loop may never run again
+            for task in [*self._tasks]:
+                await task.wait()
+
+
+def _raise_stopped() -> NoReturn:
+    raise RuntimeError("the iteration was closed while it waited for an account")
+
+
 async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None, name: str) -> T:
     """Run blocking work in a thread of this event loop, in the order in which it is started.
 
     If the caller is cancelled, the work still runs. With `undo`, it is dropped if it has not
     begun, and undone after it has succeeded.
     """
-    try:
-        executors = _EXECUTORS.get()
-    except LookupError:
-        executors = dict[str, ThreadPoolExecutor]()
-        _EXECUTORS.set(executors)
+    if (executors := _EXECUTORS.get(None)) is None:
+        _EXECUTORS.set(executors := {})
     if (executor := executors.get(name)) is None:
         # One thread, so that the end of a write is recorded after its reservation.
         executor = executors[name] = ThreadPoolExecutor(1, name)

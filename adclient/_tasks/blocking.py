@@ -1,6 +1,7 @@
-"""Blocking work of a call, such as that of a record: async code does it in a thread."""
+"""Blocking work of a call, such as that of a record; and what stops calls that nobody waits for."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TypeVar
 
 from adclient._tasks.clock import monotonic
@@ -60,3 +61,26 @@ async def async_run_blocking(
     with anyio.move_on_after(seconds):
         return await run_in_thread(work, undo, thread)
     return late
+
+
+class Stop:
+    """A flag that the calls made in its context look at before each request.
+
+    No `threading.Event`: setting that takes a lock, and so could deadlock in `__del__`.
+    """
+
+    __slots__ = ("is_set",)
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+    def applies_here(self) -> None:
+        """Apply it to the current context, which is that of one thread or task.
+
+        Those that apply already stay, as work of one iteration may contain another one.
+        """
+        STOPS.set((*STOPS.get(), self))
+
+
+STOPS: ContextVar[tuple[Stop, ...]] = ContextVar("adclient_stops", default=())
+"""Those of the current context: some, if a read of `over_accounts` runs or has started it."""

@@ -153,7 +153,7 @@ def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypa
     def interrupted(self) -> None:
         raise KeyboardInterrupt
 
-    service = Pages()
+    service = Pages(are_held=method == "join")
     with AdClient(BASE_URL, transport=service.transport) as client:
         pages = listed(client).pages(prefetch=True)
         found = [next(pages)] if method == "join" else []
@@ -162,6 +162,7 @@ def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypa
             for _ in range(2):
                 with pytest.raises(KeyboardInterrupt):
                     next(pages)
+        service.opened.set()
         assert "".join(names(page.data) for page in [*found, *pages]) == "abcde"
     assert len(service.requests) == 3
 
