@@ -219,7 +219,7 @@ class Draft(Result, ToJSON, Record):
             "account": response.account_id,
             "target": response.target_id,
         }
-        rows = [row for row in call.items() if row[1] is not None]
+        rows: list[tuple[str, object]] = [row for row in call.items() if row[1] is not None]
         rows += [("requires", self.requires), *self.diff.extra.items(), *self.extra.items()]
         return Card(f"Draft {self.draft_id}", rows, self.diff, self._state())
 

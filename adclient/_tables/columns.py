@@ -57,7 +57,9 @@ _SCALARS: dict[object, tuple[pyarrow.DataType, Classes, Prepare | None]] = {
 }
 # A bool is an int, a time is a date, and a text is a collection, but none is meant by it.
 _NARROWER = (bool, datetime, str, bytes, Mapping)
-_untyped = cast(Any, pyarrow)  # its stubs have unknown types for `from_arrays`
+# Their stubs have unknown types.
+_list_array: Callable[..., Array] = cast(Any, pyarrow).ListArray.from_arrays
+_struct_array: Callable[..., Array] = cast(Any, pyarrow).StructArray.from_arrays
 
 
 def string_array(values: Sequence[str | None]) -> Array:
@@ -108,13 +110,13 @@ class Column:
                 elements = [*chain.from_iterable(filter(None, lists))]
                 inside = self.element.array(elements, f"{path}[]")
                 offsets = pyarrow.array(ends, pyarrow.int32())
-                return _untyped.ListArray.from_arrays(offsets, inside, mask=mask)
+                return _list_array(offsets, inside, mask=mask)
             if self.fields:
                 arrays = [
                     field.array([getattr(v, name, None) for v in values], f"{path}.{name}")
                     for name, field in self.fields.items()
                 ]
-                return _untyped.StructArray.from_arrays(arrays, [*self.fields], mask=mask)
+                return _struct_array(arrays, [*self.fields], mask=mask)
             if (prepare := self.prepare) is not None:
                 values = [None if value is None else prepare(value) for value in values]
             is_text = self.type == pyarrow.string()

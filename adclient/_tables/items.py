@@ -278,6 +278,9 @@ class Items(Record, Generic[T_co]):
     def __iter__(self) -> Iterator[T_co]:
         return iter(self._items)
 
+    def __contains__(self, item: object) -> bool:  # which makes it a collection
+        return item in self._items
+
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> T_co: ...
     @overload

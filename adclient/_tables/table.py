@@ -1,11 +1,11 @@
 """The Arrow table of items: of the class that declares their fields, else of their values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow
 
@@ -26,6 +26,10 @@ from adclient._values.to_json import as_json
 from adclient.errors import InvalidRequest
 from adclient.models import Item
 
+if TYPE_CHECKING:
+    import pandas
+
+_infer_type: Callable[[Any], pyarrow.DataType] = cast(Any, pyarrow).infer_type  # wrongly typed
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
 # Of an object whose fields have columns, also inside; a larger one is more like a map.
 _MAX_FIELDS = 200
@@ -61,9 +65,9 @@ def schema_of(
     return table_of(items if declared is None else (), declared, account_id).schema
 
 
-def data_frame(table: pyarrow.Table, types: Literal["arrow", "numpy"]) -> Any:
+def data_frame(table: pyarrow.Table, types: Literal["arrow", "numpy"]) -> "pandas.DataFrame":
     """The data frame of a table, with the types of Arrow or of NumPy."""
-    import pandas
+    import pandas  # deferred: Arrow alone needs nothing of it
 
     if not is_choice(types, ("arrow", "numpy")):
         raise InvalidRequest("types must be 'arrow' or 'numpy'", argument="types")
@@ -142,7 +146,7 @@ def _inferred(values: Sequence[Any]) -> Array:
     for prepare in (list[Any], _nearest):
         with suppress(ValueError, TypeError, OverflowError):
             prepared = prepare(values)
-            shown = str(kind := pyarrow.infer_type(prepared))
+            shown = str(kind := _infer_type(prepared))
             # Files have no objects without fields, decimals would differ from page to page, and
             # the C interface of Arrow cuts a name at NUL.
             is_taken = not any(each in shown for each in ("struct<>", "decimal", "\0"))
