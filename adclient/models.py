@@ -87,8 +87,29 @@ class Result:
     response: ResponseInfo = attrs.field(factory=ResponseInfo, eq=False)
 
 
+class _Received(ToJSON, Record):
+    """The base of a draft and its diff: fields by the names of the interface, and others."""
+
+    __slots__ = ()
+
+    extra: Mapping[str, JSON]
+
+    @walks
+    def to_dict(self) -> dict[str, JSON]:
+        """Return it as it was received.
+
+        Returns:
+            The body of the response, or the object `diff` in it, as JSON values.
+        """
+        named = {k: as_json(v) for k, v in as_mapping(self).items() if k not in _NOT_NAMED}
+        return {**named, **copied_fields(self.extra)}
+
+
+_NOT_NAMED = ("extra", "response")
+
+
 @attrs.frozen(kw_only=True, repr=False)
-class Diff(ToJSON, Record):
+class Diff(_Received):
     """The change that a draft would make: one field, before and after.
 
     `str(diff)` has a line for each value inside that changes, at most 20.
@@ -125,20 +146,6 @@ class Diff(ToJSON, Record):
         """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
         return diffs.percent(self.before, self.after)
 
-    @walks
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the diff as it was received.
-
-        Returns:
-            The object `diff` of the draft, as JSON values.
-        """
-        return {
-            "field": self.field,
-            "before": copied(self.before),
-            "after": copied(self.after),
-            **copied_fields(self.extra),
-        }
-
     def __str__(self) -> str:
         return "\n".join(diffs.lines(self))
 
@@ -150,7 +157,7 @@ class Diff(ToJSON, Record):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Result, ToJSON, Record):
+class Draft(Result, _Received):
     """A change that was staged and waits for approval by a human: what every write returns.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -183,21 +190,6 @@ class Draft(Result, ToJSON, Record):
     diff: Diff
     requires: str
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
-
-    @walks
-    def to_dict(self) -> dict[str, JSON]:
-        """Return the draft as it was received.
-
-        Returns:
-            The body of the response as JSON values.
-        """
-        return {
-            "draft_id": self.draft_id,
-            "status": self.status,
-            "diff": self.diff.to_dict(),
-            "requires": self.requires,
-            **copied_fields(self.extra),
-        }
 
     def __repr__(self) -> str:
         target = self.response.target_id

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -89,7 +90,7 @@ def differences_of(diff: "Diff") -> Iterator[Difference]:
 
 
 def _leaves(root: Difference) -> Iterator[Difference]:
-    key_of, waiting = _keys_of(root.before, root.after), [root]
+    key_of, waiting = partial(_key, {}), [root]
     while waiting:
         change = waiting.pop()
         if key_of(change.before) == key_of(change.after):
@@ -205,38 +206,22 @@ def exact(value: object) -> Decimal | None:
     return exact if exact.is_finite() else None
 
 
-_KeyOf = Callable[[JSON | Missing], object]
+def _key(known: dict[int, object], value: JSON | Missing) -> object:
+    """What equal JSON values have in common, and others do not; it can be hashed.
 
-
-def _keys_of(*values: JSON | Missing) -> _KeyOf:
-    """A function that gives equal JSON values inside these equal keys, which can be hashed.
-
-    Comparing lists element by element at each level would take quadratic time.
+    It is made once for each object and list, and a `frozenset` keeps its hash: to compare lists
+    element by element at each level would take quadratic time.
     """
-    numbers: dict[int, int] = {}
-    shapes: dict[object, int] = {}
-
-    def key_of(value: JSON | Missing) -> object:
-        if isinstance(value, dict | list):
-            return "inside", numbers[id(value)]
+    if not isinstance(value, dict | list):
         return isinstance(value, bool), value  # true and 1 are different JSON
-
-    every = list(values)
-    for value in every:  # the list grows: what is inside comes after what it is in
-        if isinstance(value, dict | list):
-            every.extend(value.values() if isinstance(value, dict) else value)
-    for value in reversed(every):
-        if isinstance(value, dict):
-            shape: object = frozenset((name, key_of(member)) for name, member in value.items())
-        elif isinstance(value, list):
-            shape = tuple(map(key_of, value))
-        else:
-            continue
-        numbers[id(value)] = shapes.setdefault(shape, len(shapes))
-    return key_of
+    if id(value) not in known:
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        members = frozenset((step, _key(known, inner)) for step, inner in pairs)
+        known[id(value)] = type(value), members
+    return known[id(value)]
 
 
-def _inside(change: Difference, key_of: _KeyOf) -> Iterator[Difference]:
+def _inside(change: Difference, key_of: Callable[[JSON | Missing], object]) -> Iterator[Difference]:
     """The changes of the members of two objects or lists; nothing if this is a leaf."""
     before, after = change.before, change.after
     if not any(isinstance(value, dict | list) and value for value in (before, after)):
@@ -266,7 +251,7 @@ def _path(around: Difference, step: str) -> str:
 
 
 def _elements(
-    old: list[JSON], new: list[JSON], key_of: _KeyOf
+    old: list[JSON], new: list[JSON], key_of: Callable[[JSON | Missing], object]
 ) -> Iterator[tuple[int, JSON | Missing, JSON | Missing]]:
     """The elements that only one of two lists contains, paired where they correspond."""
     kept = _matched(enumerate(map(key_of, old)), enumerate(map(key_of, new)))
