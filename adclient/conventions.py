@@ -8,8 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
-from adclient._values.arguments import as_count, as_tuple, is_choice
-from adclient._values.json_values import JSON, is_object
+from adclient._values.json_values import JSON, as_count, as_tuple, is_choice, is_object
 from adclient.errors import ConfigurationError, PaginationError
 
 # The parameters of reads in the interface.

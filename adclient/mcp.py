@@ -6,7 +6,7 @@ from secrets import compare_digest
 from typing import Any
 
 from adclient import AsyncAdClient
-from adclient._show.extras import needs
+from adclient._show.tracebacks import needs
 from adclient._values.text import short
 from adclient._version import __version__
 from adclient.agents import _results as results

@@ -11,13 +11,14 @@ from adclient._show.records import Card, Record
 from adclient._values.json_values import (
     JSON as JSON,  # also a public name of this module
     ObjectLike as ObjectLike,  # and this
+    ToJSON,
+    as_json,
     as_mapping,
     copied,
     copied_fields,
     walks,
 )
 from adclient._values.text import short
-from adclient._values.to_json import ToJSON, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""

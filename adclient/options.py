@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from adclient._values.arguments import as_count, as_float
+from adclient._values.json_values import as_count, as_float
 from adclient._values.text import short
 from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError, InvalidRequest

@@ -12,10 +12,16 @@ from adclient._show.records import Record, Table
 from adclient._show.signatures import hide, public_in, unquote
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, table_shown
-from adclient._values.json_values import AttrsInstance, copied, copied_fields, walks
+from adclient._values.json_values import (
+    AttrsInstance,
+    ToJSON,
+    as_objects,
+    copied,
+    copied_fields,
+    walks,
+)
 from adclient._values.redact import without_secrets
 from adclient._values.text import short
-from adclient._values.to_json import ToJSON, as_objects
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result
 

@@ -136,7 +136,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
-        from adclient._show.extras import needs
+        from adclient._show.tracebacks import needs
 
         with needs("completion"):
             from argcomplete import autocomplete

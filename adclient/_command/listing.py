@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from adclient._command import EXIT_CODES, accounts, connection, describe, output, tell
 from adclient._command.output import json_line
-from adclient._show.extras import needs
+from adclient._show.tracebacks import needs
 from adclient._tables.items import Items
 from adclient._tables.records import record
 from adclient._values.json_values import JSON, has_fields

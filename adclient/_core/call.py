@@ -8,7 +8,7 @@ import attrs
 from adclient._core.operations import Operation, ParameterType
 from adclient._show.signatures import public_in
 from adclient._values import jsontext
-from adclient._values.arguments import as_number, unboxed
+from adclient._values.json_values import as_number, unboxed
 from adclient._values.redact import one_line
 from adclient.errors import InvalidRequest
 from adclient.models import JSON, LAST_30_DAYS, Draft, Item

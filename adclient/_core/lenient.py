@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, tzinfo
 import attrs
 
 from adclient._show.signatures import public_in
-from adclient._values.arguments import as_float
+from adclient._values.json_values import as_float
 from adclient._values.jsontext import JSONError, loads
 
 # Later times are in milliseconds, or in microseconds: of seconds, this is the year 5138.

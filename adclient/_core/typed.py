@@ -20,6 +20,7 @@ from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, o
 from adclient._values.by_field import ByField, Columns
 from adclient._values.json_values import (
     AttrsInstance,
+    as_objects,
     copied,
     declared_fields,
     differ,
@@ -29,7 +30,6 @@ from adclient._values.json_values import (
 )
 from adclient._values.jsontext import kind_of
 from adclient._values.redact import one_line
-from adclient._values.to_json import as_objects
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON, Item
 

@@ -1,7 +1,9 @@
-"""Tracebacks that end with the caller's line and the method that it called."""
+"""Errors as a caller sees them: tracebacks that end with the called method, and missing extras."""
 
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import cast
 
@@ -80,3 +82,15 @@ def _package_of(entry: TracebackType) -> str:
     """The package of a frame; methods that attrs has generated know none."""
     module: object = entry.tb_frame.f_globals.get("__name__", "adclient")
     return str(module).partition(".")[0]
+
+
+@contextmanager
+def needs(extra: str) -> Generator[None, None, None]:
+    """Name the extra to install if an import in this block fails."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        how = f"pip install 'adclient[{extra}]', or '.[{extra}]' in a checkout"
+        message = f"this needs {name}: {how}"
+        raise ModuleNotFoundError(message, name=name) from None

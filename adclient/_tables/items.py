@@ -18,12 +18,11 @@ from typing import (
 )
 
 from adclient._show import diffs
-from adclient._show.extras import needs
 from adclient._show.records import Record, Table
 from adclient._show.signatures import deferred, public_in, unquote
+from adclient._show.tracebacks import needs
 from adclient._values.by_field import ByField
-from adclient._values.json_values import walks
-from adclient._values.to_json import as_json, json_of
+from adclient._values.json_values import as_json, json_of, walks
 from adclient.errors import InvalidRequest
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from itertools import chain
 
 from adclient import models
 from adclient._values import jsontext
-from adclient._values.json_values import as_mapping, walks
+from adclient._values.json_values import as_json, as_mapping, plain, walks
 from adclient._values.text import short
-from adclient._values.to_json import as_json, plain
 from adclient.models import Item
 
 Row = Mapping[str, object]

@@ -1,8 +1,12 @@
-"""JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
+"""Values of callers and of JSON by kind: what they have inside, as JSON, copied, and compared."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
+from enum import Enum
 from functools import wraps
+from numbers import Integral, Real
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeGuard, TypeVar, Union, cast
 
 import attrs
@@ -164,3 +168,117 @@ def folded(name: str) -> str:
 
     letters = "".join(filter(str.isalnum, normalize("NFKC", name).casefold()))
     return letters or name
+
+
+def as_count(value: object) -> int | None:
+    """A whole number, also of NumPy; None of anything else, such as true and false."""
+    return None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
+
+
+def as_number(value: object) -> int | float | Decimal | None:
+    """A number, also of NumPy, with the digits that it shows; None of anything else."""
+    if isinstance(value, float | Decimal):
+        return value
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        try:
+            return Decimal(str(value))
+        except ArithmeticError:  # a fraction
+            return None
+    return as_count(value)
+
+
+def as_float(value: object) -> float:
+    """A number as a float; NaN of anything else, and of what no float holds."""
+    try:
+        number = as_number(value)
+        return float("nan" if number is None else number)
+    except OverflowError:
+        return float("nan")
+
+
+def unboxed(value: object) -> object:
+    """A sequence as a list, and an array, such as a pandas Series, as what it holds."""
+    cls = type(value)
+    if is_array(value) or issubclass(cls, str | bytes | bytearray | memoryview):
+        return value
+    if isinstance(value, Sequence):
+        return [*cast("Sequence[object]", value)]
+    to_list = getattr(cls, "tolist", None) or getattr(cls, "to_list", None)
+    return to_list(value) if to_list is not None and hasattr(cls, "__array__") else value
+
+
+def as_tuple(value: object) -> object:
+    """A list, another sequence or an array as a tuple; anything else as it is."""
+    return tuple(listed) if is_array(listed := unboxed(value)) else value
+
+
+def is_choice(value: object, choices: Collection[object]) -> bool:
+    """Check if a value is one of some texts."""
+    return isinstance(value, str) and value in choices
+
+
+class ToJSON:
+    """What has `to_dict` has `to_json` as well."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_dict(self) -> Mapping[str, object]:
+        """The result as a dictionary of JSON values."""
+
+    def to_json(self) -> str:
+        """Convert what `to_dict` returns to JSON text, in which each number has all its digits.
+
+        Returns:
+            One line, without spaces between values.
+
+        Raises:
+            ValueError: It has a value of yours that is not JSON, such as NaN.
+
+        Examples:
+            >>> from adclient import Diff
+            >>> Diff(field="daily_budget", before=100, after=120).to_json()
+            '{"field":"daily_budget","before":100,"after":120}'
+        """
+        return json_of(self, self.to_dict())
+
+
+def json_of(result: object, value: object) -> str:
+    """The JSON text of a value that a result contains."""
+    from adclient._values import jsontext  # deferred: it imports this module
+
+    try:
+        return jsontext.dumps(value, type(result).__name__, errors="backslashreplace")
+    except jsontext.JSONError as error:
+        raise ValueError(str(error)) from None
+
+
+@walks
+def as_objects(items: Iterable[object]) -> list[dict[str, JSON]]:
+    """Each item as a JSON object."""
+    return [cast("dict[str, JSON]", as_json(item)) for item in items]
+
+
+def as_json(value: object) -> JSON:
+    """A value of a field of a caller's class as JSON."""
+    return cast(JSON, plain(value, keeps_times=False))
+
+
+def plain(value: object, *, keeps_times: bool = True) -> object:
+    """A value of a field as plain Python: dictionaries, lists, scalars, and times or their text."""
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, ToJSON):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return plain(value.value, keeps_times=keeps_times)
+    if isinstance(value, date):  # or a time
+        return value if keeps_times else value.isoformat()
+    if isinstance(value, set | frozenset):
+        value = sorted(cast("set[object]", value), key=repr)
+    if is_array(value):
+        return [plain(element, keeps_times=keeps_times) for element in value]
+    fields = value if is_object(value) else fields_of(value)
+    if fields is None:
+        return value
+    return {str(name): plain(inner, keeps_times=keeps_times) for name, inner in fields.items()}

@@ -12,13 +12,14 @@ from decimal import Decimal
 from numbers import Integral
 from typing import cast
 
-from adclient._values.arguments import as_number, unboxed
 from adclient._values.json_values import (
     JSON,
+    as_number,
     fields_of as fields_of,
     is_array as is_array,
     is_deeper,
     is_object as is_object,
+    unboxed,
 )
 
 # Objects and arrays inside each other. Functions that recurse over a value need three frames for

@@ -11,9 +11,8 @@ import attrs
 
 from adclient._show.records import Card, Record
 from adclient._show.signatures import public_in
-from adclient._values.json_values import JSON, copied
+from adclient._values.json_values import JSON, ToJSON, copied
 from adclient._values.text import short
-from adclient._values.to_json import ToJSON
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 

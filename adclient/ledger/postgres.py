@@ -5,8 +5,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adclient._show.extras import needs
 from adclient._show.signatures import public_in
+from adclient._show.tracebacks import needs
 from adclient._values.redact import Redactor, one_line
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left

@@ -8,7 +8,7 @@ import attrs
 
 from adclient._show.signatures import deferred
 from adclient._tables.items import Items
-from adclient._values.arguments import is_choice
+from adclient._values.json_values import is_choice
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase

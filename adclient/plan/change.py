@@ -14,10 +14,9 @@ import attrs
 from adclient._show.diffs import MISSING, Missing
 from adclient._show.signatures import public_in
 from adclient._values import jsontext
-from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
+from adclient._values.json_values import JSON, ToJSON, copied, copied_fields, is_array, is_object
 from adclient._values.redact import one_line
 from adclient._values.text import in_full, short
-from adclient._values.to_json import ToJSON
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.extend import OPERATIONS, Call, validated

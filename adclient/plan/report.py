@@ -11,10 +11,9 @@ from adclient._show import diffs
 from adclient._show.diffs import ROWS, more
 from adclient._show.records import Record, Table
 from adclient._show.signatures import public_in
-from adclient._values.json_values import JSON, copied_fields
+from adclient._values.json_values import JSON, ToJSON, copied_fields
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import WHOLE, ids_in_full, short
-from adclient._values.to_json import ToJSON
 from adclient.models import Diff
 from adclient.plan.money import MoneySum
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 import attrs
 
 from adclient._show.records import Card, Record
-from adclient._values.arguments import as_number, as_tuple
-from adclient._values.json_values import is_array, is_object
+from adclient._values.json_values import as_number, as_tuple, is_array, is_object
 from adclient._values.text import short
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.extend import OPERATIONS

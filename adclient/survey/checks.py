@@ -7,9 +7,8 @@ from typing import Final, Literal, get_args
 
 import attrs
 
-from adclient._values.json_values import is_array, is_object
+from adclient._values.json_values import ToJSON, is_array, is_object
 from adclient._values.jsontext import dumps, kind_of
-from adclient._values.to_json import ToJSON
 from adclient.extend import OPERATIONS
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
 from adclient.survey.observation import READS

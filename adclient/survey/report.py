@@ -10,7 +10,7 @@ import attrs
 from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient._service.writing import text_of
-from adclient._values.to_json import ToJSON
+from adclient._values.json_values import ToJSON
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import cast, get_args
 
-from adclient._show.extras import needs
+from adclient._show.tracebacks import needs
 from adclient.models import JSON
 from adclient.testing._fake.accounts import FakeAccount, Items, Platform
 from adclient.testing._fake.faults import Fault

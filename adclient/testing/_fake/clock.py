@@ -12,7 +12,7 @@ import attrs
 from anyio.lowlevel import checkpoint
 
 from adclient._tasks.clock import Clock
-from adclient._values.arguments import as_float
+from adclient._values.json_values import as_float
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _NO_TIME = timedelta(0)

@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core.operations import READS
 from adclient._values import jsontext
-from adclient._values.arguments import as_count, as_float, is_choice
+from adclient._values.json_values import as_count, as_float, is_choice
 from adclient.extend import OPERATIONS, Failure, Outcome, RawResponse
 from adclient.models import JSON
 from adclient.options import check_count, check_type

@@ -9,7 +9,7 @@ import attrs
 
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
-from adclient._values.arguments import as_float, is_choice
+from adclient._values.json_values import as_float, is_choice
 from adclient.conventions import Conventions, is_free_header, is_page_size
 from adclient.options import check_count, check_timeout, check_type
 from adclient.testing._fake import load
