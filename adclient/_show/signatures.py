@@ -83,6 +83,7 @@ def with_advice(method: Method) -> Method:
             inspect.markcoroutinefunction(call)
         else:  # pragma: no cover
             # `inspect` asks the code of a function; the flag has no other effect.
-            code = call.__code__
-            call.__code__ = code.replace(co_flags=code.co_flags | inspect.CO_COROUTINE)
+            function = cast(FunctionType, call)
+            code = function.__code__
+            function.__code__ = code.replace(co_flags=code.co_flags | inspect.CO_COROUTINE)
     return cast(Method, call)

@@ -77,9 +77,9 @@ def data_frame(table: pyarrow.Table, types: Literal["arrow", "numpy"]) -> "panda
     settings: dict[str, Any] = {"types_mapper": of_arrow}
     if types == "numpy":
         settings = {"date_as_object": False}
-        for index, field in enumerate(table.schema):
-            if pyarrow.types.is_decimal(field.type):
-                table = table.set_column(index, field.name, table[index].cast(pyarrow.float64()))
+        for index, name in enumerate(table.column_names):
+            if pyarrow.types.is_decimal(table.schema.types[index]):
+                table = table.set_column(index, name, table[index].cast(pyarrow.float64()))
     # In pyarrow-stubs, one of its parameters is a list of unknown type.
     return table.to_pandas(**settings)  # pyright: ignore[reportUnknownMemberType]
 

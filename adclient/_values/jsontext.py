@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from numbers import Integral
 from typing import cast
 
 from adclient._values.json_values import (
@@ -205,21 +204,18 @@ def _encode(value: object, path: str) -> str:
     raise JSONError(f"{path}: expected a JSON value, got {kind}")
 
 
-def digits(value: object, path: str) -> str:
-    """Encode a number with its own digits; NaN, infinities and bools are refused."""
-    if isinstance(value, bool):
-        raise JSONError(f"{path}: expected a finite number, got {value}")
-    if isinstance(value, int | Integral):
+def digits(value: int | float | Decimal, path: str) -> str:
+    """Encode a number with its own digits; NaN and infinities are refused."""
+    if isinstance(value, int):
         try:
-            return int.__repr__(int(value))
+            return int.__repr__(value)
         except ValueError:
             raise JSONError(f"{path}: expected a number of at most 4300 digits") from None
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
-    got = str(value) if isinstance(value, float | Decimal) else type(value).__name__
-    raise JSONError(f"{path}: expected a finite number, got {got}")
+    raise JSONError(f"{path}: expected a finite number, got {value}")
 
 
 def frozen(value: object, name: str) -> tuple[JSON, str]:

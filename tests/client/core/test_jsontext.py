@@ -14,7 +14,7 @@ from core_helpers import JSON_VALUE, Float64, Int64, Level, Mood, Shade
 from hypothesis import given
 
 from adclient._values import jsontext
-from adclient._values.jsontext import DEEPEST, JSONError, digits, dumps, frozen, loads
+from adclient._values.jsontext import DEEPEST, JSONError, dumps, frozen, loads
 
 D = Decimal
 MANY_DIGITS = D("0.1000000000000000055511151231257827")
@@ -195,11 +195,6 @@ def test_value_that_contains_itself_or_is_too_deep_is_refused():
     assert frozen(value, "x")[0] == value
     with pytest.raises(JSONError, match=r"^x: nested too deeply$"):
         frozen([value], "x")
-
-
-def test_bool_has_no_digits():
-    with pytest.raises(JSONError, match="got True"):
-        digits(True, "x")
 
 
 class Model:
