@@ -62,8 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "examine the service of a file, and print what has changed since"
     add("--check", metavar="FILE", help=about)
     group.add_argument("--force", action="store_true", help="replace the file if it exists")
-    about = "keep texts of items and errors in it, which may be private"
-    group.add_argument("--keep-texts", action="store_true", help=about)
     add = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
     add("--json", action="store_true", help="print the report as JSON")
     about = "print questions to the makers of the service, and what was asked and received"
@@ -116,7 +114,6 @@ def run(options: argparse.Namespace) -> int:
                 targeting=options.targeting,
                 timeout=options.timeout,
                 most_requests=options.requests,
-                keep_texts=options.keep_texts,
                 progress=None if options.quiet else tell,
             )
         except Interrupted as interrupt:

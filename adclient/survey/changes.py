@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Iterator
 
-from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
+import attrs
+
+from adclient._service.model import ErrorShape, Next, Service, Shape, Shapes
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import one_line
-from adclient.conventions import Conventions, ReadConventions, of_read
+from adclient.conventions import ReadConventions, of_read
 from adclient.survey.samples import shapes_of
 
-_OF_NEXT = ("form", "parameters", "host", "key")
+_MISSING = Shape(is_optional=True)
 
 
 def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[str, ...]:
@@ -16,57 +18,60 @@ def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[s
 
     `answered` are the reads, and `unknown_account`, that were accepted or refused.
     """
-    found = [*_settings(old, new), *_errors(old, new, answered)]
-    for read, listing in new.listings.items():
-        if read in old.listings:
-            found += _listing(read, old.listings[read], listing)
-        else:
-            found.append(f"{read} is accepted now")
-    gone = old.listings.keys() - new.listings
-    found += [f"{read} is not accepted any more" for read in gone if read in answered]
-    return tuple(one_line(each, 300) for each in sorted(found))
+    both = [read for read in new.listings if read in old.listings]
+    found: dict[str, list[str]] = {}  # by the text of a change, the reads that it is about
+    for read in both:
+        for text in _read(read, old, new):
+            found.setdefault(text, []).append(read)
+    lines = [
+        text + f" ({', '.join(reads)})" * (len(reads) < len(both)) for text, reads in found.items()
+    ]
+    lines += [f"{read} is accepted now" for read in new.listings if read not in both]
+    gone = [read for read in old.listings if read not in both and read in answered]
+    lines += [f"{read} is not accepted any more" for read in gone]
+    return tuple(one_line(line, 300) for line in sorted([*lines, *_errors(old, new, answered)]))
 
 
-def _settings(old: Service, new: Service) -> Iterator[str]:
-    changed: dict[tuple[str, str, str], list[str]] = {}
-    for read in new.listings:
-        one, other = (of_read(each.conventions, read) for each in (old, new))
-        for name in ReadConventions.__annotations__:
-            sure = new.certainty.get(f"{read}.{name}", new.certainty.get(name, "not observed"))
-            before, after = _text(one, name), _text(other, name)
-            if before != after and sure != "not observed":
-                changed.setdefault((name, before, after), []).append(read)
-    for (name, before, after), reads in changed.items():
-        where = f" ({', '.join(reads)})" * (len(reads) < len(new.listings))
-        yield f"{name}: {before} -> {after}{where}"
-    name = "request_id_headers"
-    before, after = _text(old.conventions, name), _text(new.conventions, name)
-    if before != after and name in new.certainty:
-        yield f"{name}: {before} -> {after}"
+def _changed(name: str, before: object, after: object) -> Iterator[str]:
+    one, other = (getattr(each, "__name__", None) or str(each) for each in (before, after))
+    if one != other:
+        yield f"{name}: {one} -> {other}"
 
 
-def _text(conventions: Conventions, name: str) -> str:
-    value = getattr(conventions, name)
-    return getattr(value, "__name__", None) or str(value)
+def _read(read: str, old: Service, new: Service) -> Iterator[str]:
+    one, other = (of_read(each.conventions, read) for each in (old, new))
+    for name in ReadConventions.__annotations__:
+        sure = new.certainty.get(f"{read}.{name}", new.certainty.get(name, "not observed"))
+        if sure != "not observed":
+            yield from _changed(name, getattr(one, name), getattr(other, name))
+    before, after = old.listings[read], new.listings[read]
+    if before.next is not None and after.next is not None:
+        yield from _changed("items on a page", before.page_size, after.page_size)
+        for field in attrs.fields(Next):
+            values = (getattr(each, field.name) for each in (before.next, after.next))
+            yield from _changed(f"next/{field.name}", *values)
+    if before.count and after.count:
+        yield from _shapes("item/", before.item, after.item)
+    yield from _shapes("page/", before.page, after.page)
+    yield from _shapes("extra/", before.extra, after.extra)
 
 
 def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[str]:
+    name = "request_id_headers"
+    if name in new.certainty:
+        values = (getattr(each.conventions, name) for each in (old, new))
+        yield from _changed(name, *values)
     one, other = old.errors or ErrorShape(), new.errors or ErrorShape()
-    for cause in ("unknown_account", "unauthenticated", "unknown_parameter"):
-        before, after = (each.statuses.get(cause, 200) for each in (one, other))
-        # The other two are not always tried.
-        is_known = (
-            cause in answered
-            if cause == "unknown_account"
-            else cause in one.statuses.keys() & other.statuses
+    # The other causes are not always tried.
+    known = (one.statuses.keys() & other.statuses) - {"unknown_account"}
+    for cause in {*known, *({"unknown_account"} & {*answered})}:
+        yield from _changed(
+            f"{cause}/status", *(each.statuses.get(cause, 200) for each in (one, other))
         )
-        if is_known and before != after:
-            yield f"{cause}/status: {before} -> {after}"
     # Another cause may have another body.
     is_same_cause = ("unknown_account" in one.statuses) == ("unknown_account" in other.statuses)
     if old.errors is not None and new.errors is not None and is_same_cause:
-        if one.content_type != other.content_type:
-            yield f"errors/content type: {one.content_type} -> {other.content_type}"
+        yield from _changed("errors/content type", one.content_type, other.content_type)
         yield from _shapes("errors/", _outline(one.body), _outline(other.body))
 
 
@@ -79,30 +84,16 @@ def _outline(body: str) -> Shapes:
     return shapes_of([{"body": value}])
 
 
-def _listing(read: str, old: Listing, new: Listing) -> Iterator[str]:
-    if old.next is not None and new.next is not None:
-        for name, one, other in (
-            ("page size", old.page_size, new.page_size),
-            *((n, getattr(old.next, n), getattr(new.next, n)) for n in _OF_NEXT),
-        ):
-            if one != other:
-                yield f"{read} next/{name}: {one} -> {other}"
-    if old.count and new.count:
-        yield from _shapes(f"{read} item/", old.item, new.item)
-    yield from _shapes(f"{read} page/", old.page, new.page)
-    yield from _shapes(f"{read} extra/", old.extra, new.extra)
-
-
 def _shapes(path: str, old: Shapes, new: Shapes) -> Iterator[str]:
     """What the old shapes do not allow; fewer types, or fewer missing fields, are data."""
     for name in {**old, **new}:
-        before, after = old.get(name), new.get(name)
-        if before is None or after is None:
-            if before is None or not before.is_optional:
-                yield f"{path}{name}: {_types(before)} -> {_types(after)}"
-            continue
+        before, after = old.get(name, _MISSING), new.get(name, _MISSING)
         if _kinds(after) - _kinds(before):
-            yield f"{path}{name}: {_types(before)} -> {_types(after)}"
+            texts = [
+                " or ".join([*each.types, *["missing"] * each.is_optional])
+                for each in (before, after)
+            ]
+            yield from _changed(f"{path}{name}", *texts)
         if before.properties and after.properties:  # an empty object has no fields to compare
             yield from _shapes(f"{path}{name}.", before.properties, after.properties)
 
@@ -111,9 +102,3 @@ def _kinds(shape: Shape) -> set[str]:
     """The types of a field; an integer is a number without decimals."""
     types: set[str] = {"number" if kind == "integer" else kind for kind in shape.types}
     return types | {"missing"} if shape.is_optional else types
-
-
-def _types(shape: Shape | None) -> str:
-    if shape is None:
-        return "nothing"
-    return " or ".join([*shape.types, *["missing"] * shape.is_optional])

@@ -53,7 +53,6 @@ def examine(
     targeting: Mapping[str, JSON] | None = None,
     timeout: float | None = None,
     most_requests: int | None = None,
-    keep_texts: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Find out by reads what a service does where its interface leaves it open.
@@ -72,8 +71,6 @@ def examine(
             find out how objects are encoded. None for a guess.
         timeout: Seconds for the whole examination; None for 120.
         most_requests: The limit of requests; None for 100.
-        keep_texts: Whether the service file of the report has the texts of items and errors, where
-            these are few.
         progress: A function that is called with a line of text before each request and wait.
 
     Returns:
@@ -132,9 +129,7 @@ def examine(
             shown,
             session.redact,
             limited=session.limited,
-            keep_texts=keep_texts,
             sent=session.sent,
-            arguments={"auth": "auth"} if session.has_other_auth else {},
         )
 
     try:

@@ -1,24 +1,35 @@
 """What the doctor reports: findings, and the code and the service file that follow from them."""
 
 import os
-from collections.abc import Mapping
-from itertools import compress
 from pathlib import Path
+from typing import cast
 
 import attrs
 
 from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient._service.writing import text_of
-from adclient._values.json_values import ToJSON
+from adclient._values.json_values import ToJSON, is_array, is_object
+from adclient._values.jsontext import quoted
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
 from adclient.survey.changes import changes_of
 from adclient.survey.finding import Finding
-from adclient.survey.text import code_of, markdown_of, plain, wrapped
+from adclient.survey.text import span, table, wrapped
 
 FORMAT_VERSION = "1.0"
+_QUESTIONS = {
+    "credentials": "How does a caller authenticate: with which scheme, in which header?",
+    "read parameters": "Are the parameters of the GET operations read from the query or the body?",
+    "objects": "How is `targeting` written in a query: as JSON, or with brackets?",
+    "continuation": "In which parameter, and in which form, is `page.next` sent back?",
+    "end of listing": "What does the last page of a listing have as `page.next`?",
+    "size parameter": "Which parameter sets how many items a page has, and what is the most?",
+    "request id": "Which header of a response has the id of the request?",
+    "limits": "What are the rate limits, what do they apply to, and how is a request refused?",
+    "errors": "What do errors look like, and which statuses and codes are there?",
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -35,7 +46,6 @@ class Report(ToJSON):
         requests: The requests, in order, with their outcomes. A request that was repeated after a
             temporary failure occurs once.
         example: The method and the account of a read that was accepted; None if there was none.
-        arguments: Further arguments of the client in `code`: names and Python expressions.
         path: The service file, if the report was saved.
         answered: The reads that the service accepted or refused, and `unknown_account` if it did
             so with an account that cannot exist. Nothing is known of others.
@@ -48,7 +58,7 @@ class Report(ToJSON):
         >>> print(report.code)
         from adclient import AdClient
         <BLANKLINE>
-        client = AdClient("https://fake.adclient.test")
+        client = AdClient.from_service("service.toml")
         page = client.beta.list_campaigns(account_id="account_b204")
         print(list(page.data))
         >>> report["continuation"].certainty, report.is_accepted
@@ -65,7 +75,6 @@ class Report(ToJSON):
     sent: int = 0
     requests: tuple[str, ...] = ()
     example: tuple[str, str] | None = None
-    arguments: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     path: str | None = None
     answered: tuple[str, ...] = ()
 
@@ -125,8 +134,7 @@ class Report(ToJSON):
     def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> "Report":
         """Write a service file, for `AdClient.from_service` and `adclient --service`.
 
-        It holds no secrets, and no texts of the service unless the report was made with
-        `keep_texts`. It is written as a whole, or not at all.
+        It holds no secrets, and no texts of the service. It is written as a whole, or not at all.
 
         Args:
             path: The file.
@@ -186,8 +194,20 @@ class Report(ToJSON):
 
     @property
     def code(self) -> str:
-        """Code that makes a client with these settings, and a first read."""
-        return code_of(self)
+        """Code that makes a client from the saved file, and a first read."""
+        file = "service.toml" if self.path is None else self.path
+        lines = [
+            "from adclient import AdClient",
+            "",
+            f"client = AdClient.from_service({quoted(file)})",
+        ]
+        if self.example is not None:
+            name, account_id = self.example
+            lines += [
+                f"page = client.{name}(account_id={quoted(account_id)})",
+                "print(list(page.data))",
+            ]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, JSON]:
         """Convert the report to JSON values.
@@ -204,14 +224,15 @@ class Report(ToJSON):
             'service'
         """
         conventions = attrs.asdict(self.conventions(), filter=lambda field, _: field.init)
+        findings = [attrs.asdict(each, recurse=False) for each in self.findings]
         return {
             "format_version": FORMAT_VERSION,
             "base_url": self.base_url,
             "account_ids": list(self.account_ids),
             "is_accepted": self.is_accepted,
             "problems": list(self.problems),
-            "findings": [plain(attrs.asdict(each, recurse=False)) for each in self.findings],
-            "conventions": {name: plain(value) for name, value in conventions.items()},
+            "findings": _plain(findings),
+            "conventions": _plain(conventions),
             "code": self.code,
             "sent": self.sent,
             "requests": list(self.requests),
@@ -220,14 +241,14 @@ class Report(ToJSON):
     def __str__(self) -> str:
         """One screen: the conclusions, the problems, and the code."""
         rows = [f"  {found.certainty:<12}  {found.point:<15}  {found}" for found in self.findings]
-        title = [f"{self.base_url}: {self.sent} reads, no write"]
-        parts = [
-            [*title, *wrapped([f"of {', '.join(self.account_ids)}"]), "", *wrapped(rows, 33)],
-            ["Problems", *wrapped([f"  {each}" for each in self.problems], 4)],
-            [self.code],
-        ]
-        shown = [True, bool(self.problems), self.is_accepted]
-        return "\n\n".join("\n".join(part) for part in compress(parts, shown))
+        parts = [f"{self.base_url}: {self.sent} reads, no write"]
+        parts += [*wrapped([f"of {', '.join(self.account_ids)}"]), "", *wrapped(rows, 33)]
+        if self.problems:
+            parts += ["", "Problems", *wrapped([f"  {each}" for each in self.problems], 4)]
+        if self.is_accepted:
+            hint = "# after: adclient doctor --save service.toml, or report.save(…)"
+            parts += ["", *[hint] * (self.path is None), self.code]
+        return "\n".join(parts)
 
     def markdown(self) -> str:
         """Format the report for the makers of the service, with what is left as questions.
@@ -243,22 +264,49 @@ class Report(ToJSON):
             >>> print(report.markdown().splitlines()[2])
             ## Questions
         """
-        return markdown_of(self)
+        questions = [
+            f"1. {_QUESTIONS[found.point]} ({found.certainty}: {span(str(found))})"
+            for found in self.findings
+            if found.certainty != "observed" and found.point in _QUESTIONS
+        ]
+        questions += [f"1. Why? {span(each.rpartition('; ')[0])}" for each in self.problems]
+        findings = [(each.point, span(str(each)), span(each.observed)) for each in self.findings]
+        return "\n".join(
+            [
+                f"# What adclient asked {self.base_url}, and what it received",
+                *("", "## Questions", "", *questions),
+                *(
+                    "",
+                    "## What follows",
+                    "",
+                    *table(("point", "conclusion", "observed"), *findings),
+                ),
+                *("", f"## The {self.sent} requests, all of them reads", ""),
+                *(f"1. {span(line)}" for line in self.requests),
+            ]
+        )
 
 
 def _relative_to(folder: Path, service: Service) -> Service:
     """The service with paths as a file in a folder names them."""
-    auth, ca_file = service.auth, service.ca_file
-    if auth is not None and auth.file is not None:
+    auth = service.auth
+    if auth is not None:
         auth = attrs.evolve(auth, file=_path_from(folder, auth.file))
-    return attrs.evolve(
-        service, auth=auth, ca_file=None if ca_file is None else _path_from(folder, ca_file)
-    )
+    return attrs.evolve(service, auth=auth, ca_file=_path_from(folder, service.ca_file))
 
 
-def _path_from(folder: Path, path: str | os.PathLike[str]) -> str:
+def _path_from(folder: Path, path: str | None) -> str | None:
     """A path as a file in a folder names it on every system."""
     try:
-        return Path(os.path.relpath(path, folder)).as_posix()
+        return path and Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive of Windows
-        return Path(path).absolute().as_posix()
+        return Path(str(path)).absolute().as_posix()
+
+
+def _plain(value: object) -> JSON:
+    """Settings as JSON values, with the names of functions."""
+    if callable(value):
+        return str(getattr(value, "__name__", value))
+    if is_object(value):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if is_array(value) else cast(JSON, value)

@@ -6,7 +6,8 @@ by some weeks, so that sums, order and weekdays stay.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal, localcontext
 from hashlib import sha256
@@ -18,6 +19,7 @@ import attrs
 from adclient._service.model import JSONType, Listing, Row, Shape, Shapes
 from adclient._values.json_values import JSON
 from adclient._values.jsontext import dumps
+from adclient.survey.examination import Reading
 
 _MAX_LEVELS = 6  # of objects and arrays inside each other
 _MAX_FIELDS = 200  # of one object
@@ -77,71 +79,69 @@ def _has_data_as_keys(objects: Sequence[Mapping[str, JSON]]) -> bool:
     return not is_named or (bool(every) and not common) or len(every - common) > _MAX_KEYS
 
 
-@attrs.frozen(kw_only=True)
-class Received:
-    """What was received of a listing: its items, and what was beside those of each page."""
-
-    listing: Listing
-    items: Sequence[JSON]
-    pages: Sequence[Row]
-
-
-def described(
-    received: Mapping[str, Received], accounts: Iterable[str], *, keep_texts: bool
-) -> dict[str, Listing]:
+def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str, Listing]:
     """The listings with their fields and some rows, in which only the accounts are not invented."""
-    inventor = _Inventor([item for each in received.values() for item in each.items], accounts)
-    kinds = {read: read.partition("_")[2].removesuffix("s") for read in received}
-    for read, each in received.items():  # first: an id has the kind of its own listing
-        for item in each.items:
+    items = {each.name: [item for page in each.views for item in page.items] for each in readings}
+    inventor = _Inventor([item for own in items.values() for item in own], accounts)
+    kinds = {read: read.partition("_")[2].removesuffix("s") for read in items}
+    for read, own in items.items():  # first: an id has the kind of its own listing
+        for item in own:
             if isinstance(item, dict) and isinstance(item_id := item.get("id"), str):
-                inventor.id(kinds[read], item_id)
+                inventor.text(kinds[read], "id", item_id)
     listings: dict[str, Listing] = {}
-    for read, each in received.items():
-        fields, beside = shapes_of(each.items), shapes_of(each.pages)
-        page = shapes_of(own["page"] for own in each.pages)
-        beside["page"] = Shape(properties=page)
-        rows = _sampled(each.items, fields, inventor.codes)
-        pages = [*each.pages[:1], *each.pages[1:][-1:]]
-        if not keep_texts:
-            rows = [inventor.row(kinds[read], row, fields) for row in rows]
-            pages = [inventor.row("page", page, beside) for page in pages]
-        del beside["page"]
-        listings[read] = attrs.evolve(
-            each.listing,
+    for each in readings:
+        read, views = each.name, each.views
+        beside = [{"page": page.page, **page.extra} for page in views]
+        fields, extra = shapes_of(items[read]), shapes_of(beside)
+        page = shapes_of(own["page"] for own in beside)
+        extra["page"] = Shape(properties=page)
+        rows = [
+            inventor.row(kinds[read], row, fields)
+            for row in _sampled(items[read], fields, inventor.codes)
+        ]
+        pages = [inventor.row("page", row, extra) for row in (*beside[:1], *beside[1:][-1:])]
+        del extra["page"]
+        listings[read] = Listing(
+            account_id=each.first.probe.account_id,
+            count=len(items[read]),
+            is_complete=views[-1].end is not None,
+            page_size=max((len(page.items) for page in views if page.end is None), default=0)
+            or None,
+            next=None if each.search is None else each.search.form,
             rows=tuple(rows),
-            pages=tuple(pages) if page or beside else (),
+            pages=tuple(pages) if page or extra else (),
             item=fields,
             page=page,
-            extra=beside,
+            extra=extra,
         )
     return listings
 
 
 def _sampled(items: Sequence[JSON], fields: Shapes, codes: frozenset[str]) -> list[Row]:
-    """Some rows that have, together, what was seen in the fields."""
+    """Some rows that have, together, the codes and the types that were seen in the fields."""
     rows = [row for row in items if isinstance(row, dict)]
     seen: set[str] = set()
     new: list[int] = []
     for number, row in enumerate(rows):
-        traits = {*_traits(row, Shape(properties=fields), codes)}
-        if traits - seen:
+        found = _CODE.findall(dumps(row, "row", errors="backslashreplace"))
+        traits = {*codes.intersection(found), *_traits(row, Shape(properties=fields))}
+        if not traits <= seen:
             new.append(number)
             seen |= traits
     chosen = list(dict.fromkeys([*new, *range(len(rows))]))[:_MAX_ROWS]
     return [rows[number] for number in sorted(chosen)]
 
 
-def _traits(value: JSON, shape: Shape, codes: frozenset[str], path: str = "") -> Iterator[str]:
-    """What a value shows: its type or a text that is kept, and the fields that it has or lacks."""
-    yield f"{path}: {value if isinstance(value, str) and value in codes else _TYPES[type(value)]}"
+def _traits(value: JSON, shape: Shape, path: str = "") -> Iterator[str]:
+    """The type of a value and of what is in it, and the fields that it lacks."""
+    yield f"{path}: {_TYPES[type(value)]}"
     if isinstance(value, dict):
         for name, inner in shape.properties.items():
             place = f"{path}.{name}"
-            yield from _traits(value[name], inner, codes, place) if name in value else [place]
+            yield from _traits(value[name], inner, place) if name in value else [place]
     elif isinstance(value, list) and shape.items is not None:
         for each in value[:_MAX_ELEMENTS]:
-            yield from _traits(each, shape.items, codes, f"{path}[]")
+            yield from _traits(each, shape.items, f"{path}[]")
 
 
 class _Inventor:
@@ -163,21 +163,6 @@ class _Inventor:
         """A row with invented values in its fields; it is one of a kind, such as `campaign`."""
         return {k: self._value(kind, k, v, fields[k]) for k, v in row.items() if k in fields}
 
-    def id(self, kind: str, text: str) -> str:
-        """An id for another one: of digits, a UUID, or the kind and a number."""
-        if re.fullmatch("[0-9]{1,40}", text):
-            return self._invented(text, "digits", lambda n: f"{10 ** (len(text) - 1) + n}")
-        if _UUID.fullmatch(text):
-            return self._invented(text, "UUID", lambda n: f"00000000-0000-4000-8000-{n:012}")
-        return self._invented(text, kind, lambda n: f"{kind}_{n}")
-
-    def _invented(self, text: str, series: str, made: Callable[[int], str]) -> str:
-        """The next text of a series that is none of the service's own, from now on for this one."""
-        if text not in self._texts:
-            numbers = self._series.setdefault(series, count(1))
-            self._texts[text] = next(new for n in numbers if (new := made(n)) not in self._real)
-        return self._texts[text]
-
     def _value(self, kind: str, name: str, value: JSON, shape: Shape) -> JSON:
         match value:
             case dict():
@@ -186,41 +171,47 @@ class _Inventor:
                 inner, some = shape.items, value[:_MAX_ELEMENTS]
                 return [] if inner is None else [self._value(kind, name, v, inner) for v in some]
             case str():
-                return self._text(kind, name, value)
+                return self.text(kind, name, value)
             case bool() | None:
                 return value
             case _:
-                return self._number(kind, name, value)
+                exact = Decimal(str(value))
+                if max(abs(exact.adjusted()), len(exact.as_tuple().digits)) > _MAX_DIGITS:
+                    return 0 if isinstance(value, int) else 0.5
+                if isinstance(value, int) and _ID.fullmatch(name):
+                    return int(self.text(kind, name, str(abs(value))))
+                return type(value)(self._scaled(exact))
 
-    def _number(self, kind: str, name: str, value: int | float | Decimal) -> JSON:
-        exact = Decimal(str(value))
-        if max(abs(exact.adjusted()), len(exact.as_tuple().digits)) > _MAX_DIGITS:
-            return 0 if isinstance(value, int) else 0.5
-        if isinstance(value, int) and _ID.fullmatch(name):
-            return int(self.id(kind, str(abs(value))))
-        return type(value)(self._scaled(exact))
-
-    def _text(self, kind: str, name: str, text: str) -> str:
+    def text(self, kind: str, name: str, text: str) -> str:
+        """A text for another one, always the same: an id, a number, a date, or some words."""
         if text in self._texts:
             return self._texts[text]
-        if (match := _ID.fullmatch(name)) or _UUID.fullmatch(text):
-            return self.id((match and (match[1] or match[2])) or kind, text)
+        match, is_uuid = _ID.fullmatch(name), _UUID.fullmatch(text)
+        if match and re.fullmatch("[0-9]{1,40}", text):
+            return self._next(text, "1", len(text) - 1)
+        if is_uuid:
+            return self._next(text, "00000000-0000-4000-8000-", 12)
+        if match:
+            return self._next(text, f"{match[1] or match[2] or kind}_")
         if text in self.codes:
             return text
         if _NUMBER.fullmatch(text):
             return f"{self._scaled(Decimal(text)):f}".zfill(len(text))
-        if match := _DATE.fullmatch(text):
-            try:
-                return f"{date.fromisoformat(match[1]) - self._moved}{match[2]}"
-            except (ValueError, OverflowError):
-                pass  # it is no date
+        if day := _DATE.fullmatch(text):
+            with suppress(ValueError, OverflowError):  # it is no date
+                return f"{date.fromisoformat(day[1]) - self._moved}{day[2]}"
         words = re.sub(r"[\W_]+", " ", kind if name == "name" else name).strip() or "text"
-        form = f"{words.capitalize()} "
         if "://" in text:
-            form = f"https://{words.replace(' ', '-').lower()}.example/"
-        elif text.isupper():
-            form = f"{words.replace(' ', '_').upper()}_"
-        return self._invented(text, form, lambda n: f"{form}{n}")
+            return self._next(text, f"https://{words.replace(' ', '-').lower()}.example/")
+        if text.isupper():
+            return self._next(text, f"{words.replace(' ', '_').upper()}_")
+        return self._next(text, f"{words.capitalize()} ")
+
+    def _next(self, text: str, prefix: str, digits: int = 0) -> str:
+        """The next text of a series that is none of the service's own, from now on for this one."""
+        numbers = self._series.setdefault(f"{prefix}{digits}", count(1))
+        made = (f"{prefix}{number:0{digits}}" for number in numbers)
+        return self._texts.setdefault(text, next(new for new in made if new not in self._real))
 
     def _scaled(self, number: Decimal) -> Decimal:
         """A number by the factor, with as many decimals; only 0 becomes 0."""

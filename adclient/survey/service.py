@@ -1,7 +1,7 @@
 """The report and the service file that follow from an examination."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 import attrs
@@ -11,7 +11,6 @@ from adclient._service.model import (
     AuthShape,
     Certainty,
     ErrorShape,
-    Listing,
     Service,
     variable_for,
 )
@@ -20,13 +19,13 @@ from adclient._values.redact import looks_secret, one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
-from adclient.survey.examination import Examination, Reading
+from adclient.survey.examination import Examination
 from adclient.survey.finding import Finding, mapped
 from adclient.survey.findings import findings_of, refused_of
 from adclient.survey.observation import Observation
 from adclient.survey.problems import problems_of
 from adclient.survey.report import Report
-from adclient.survey.samples import Received, described
+from adclient.survey.samples import described
 
 _OTHER_TEXT = "…"
 _LONGEST = 5000  # text of a line
@@ -39,31 +38,36 @@ def report_of(
     redact: Callable[[str], str],
     *,
     limited: RawResponse | None,
-    keep_texts: bool,
     sent: int,
-    arguments: Mapping[str, str],
 ) -> Report:
     """The report on what was observed so far of a service, without secrets."""
     findings = findings_of(found, limited)
-    conventions = _conventions_of(findings)
-    problems = [*problems_of(found, conventions)]
+    wanted = _conventions_of(findings)
+    problems = [*problems_of(found, wanted)]
     findings = tuple(_redacted(finding, redact) for finding in findings)
-    if _conventions_of(findings) != conventions:
+    conventions = _conventions_of(findings)
+    if conventions != wanted:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
-    accepted = found.accepted
+    certainty = _certainty_of(findings)
+    listings = described(found.accepted, service.accounts)
+    if listings and not any(each.next for each in listings.values()):
+        certainty["cursor_parameter"] = "not observed"
+    secret = [name for name, text in service.headers.items() if looks_secret(name, text)]
+    auth = service.auth or (AuthShape() if secret else None)
+    if auth is not None:  # a variable in the place of each value
+        headers = {**auth.headers, **{name: variable_for(name) for name in secret}}
+        auth = attrs.evolve(auth, headers=headers)
     example = None if found.base is None else found.base.first.probe
-    settings = attrs.evolve(
-        service,
-        conventions=_conventions_of(findings),
-        certainty=_certainty_of(findings),
-        errors=mapped(_errors(found, keep_texts=keep_texts), redact),
-    )
-    known = service_of(
-        settings, {each.name: _received(each) for each in accepted}, keep_texts=keep_texts
-    )
-    listings = {name: mapped(listing, redact) for name, listing in known.listings.items()}
     return Report(
-        service=attrs.evolve(known, listings=listings),
+        service=attrs.evolve(
+            service,
+            auth=auth,
+            headers={name: text for name, text in service.headers.items() if name not in secret},
+            conventions=conventions,
+            certainty=certainty,
+            errors=mapped(_errors(found), redact),
+            listings={name: mapped(listing, redact) for name, listing in listings.items()},
+        ),
         findings=findings,
         problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
         sent=sent,
@@ -71,7 +75,6 @@ def report_of(
             one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
         ),
         example=None if example is None else (example.operation.full_name, example.account_id),
-        arguments=arguments,
         answered=(*_answered(found),),
     )
 
@@ -122,59 +125,19 @@ def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
     }
 
 
-def service_of(settings: Service, received: Mapping[str, Received], *, keep_texts: bool) -> Service:
-    """A service with what was received of its listings, and without secrets in its headers.
-
-    Args:
-        settings: What else is known, such as the address, the conventions and their certainty.
-        received: What was received of each read.
-        keep_texts: Whether the values of items are kept, instead of invented ones.
-
-    Returns:
-        The service. Where a header may be a secret, a variable is named instead of its value.
-    """
-    secret = [name for name, text in settings.headers.items() if looks_secret(name, text)]
-    variables = {name: variable_for(name) for name in secret}
-    auth = settings.auth or (AuthShape() if secret else None)
-    certainty = dict(settings.certainty)
-    if received and not any(each.listing.next for each in received.values()):
-        certainty["cursor_parameter"] = "not observed"
-    return attrs.evolve(
-        settings,
-        auth=None if auth is None else attrs.evolve(auth, headers={**auth.headers, **variables}),
-        headers={name: text for name, text in settings.headers.items() if name not in secret},
-        certainty=certainty,
-        listings=described(received, settings.accounts, keep_texts=keep_texts),
-    )
-
-
-def _received(reading: Reading) -> Received:
-    pages = reading.views
-    items = [item for page in pages for item in page.items]
-    listing = Listing(
-        account_id=reading.first.probe.account_id,
-        count=len(items),
-        is_complete=pages[-1].end is not None,
-        page_size=max((len(page.items) for page in pages if page.end is None), default=0) or None,
-        next=None if reading.search is None else reading.search.form,
-    )
-    return Received(
-        listing=listing, items=items, pages=[{"page": page.page, **page.extra} for page in pages]
-    )
-
-
-def _errors(found: Examination, *, keep_texts: bool) -> ErrorShape | None:
-    refused, base, search = refused_of(found), found.base, _control(found)
-    response = None if refused is None else refused.response
-    if response is None:
+def _errors(found: Examination) -> ErrorShape | None:
+    refused = refused_of(found)
+    if refused is None or refused.response is None:
         return None
+    searches = [each.search for each in found.readings.values() if each.search is not None]
     causes = {
         "unauthenticated": found.anonymous,
-        "unknown_account": None if base is None else base.unknown,
-        "unknown_parameter": search,
+        "unknown_account": None if found.base is None else found.base.unknown,
+        "unknown_parameter": searches[0].control if searches else None,
     }
+    response = refused.response
     try:
-        body = dumps(_template(loads(response.body), response, keep_texts=keep_texts), "body")
+        body = dumps(_template(loads(response.body), response), "body")
     except JSONError:
         body = "{message}" if response.body else ""
     return ErrorShape(
@@ -188,28 +151,15 @@ def _errors(found: Examination, *, keep_texts: bool) -> ErrorShape | None:
     )
 
 
-def _control(found: Examination) -> Observation | None:
-    searches = (reading.search for reading in found.readings.values())
-    return next((each.control for each in searches if each is not None), None)
-
-
-def _template(value: JSON, response: RawResponse, *, keep_texts: bool) -> JSON:
+def _template(value: JSON, response: RawResponse) -> JSON:
     """The body of an error with placeholders for its message and code, and without its data."""
     if isinstance(value, dict):
-        return {
-            name: _template(each, response, keep_texts=keep_texts)
-            for name, each in value.items()
-            if _FIELD.fullmatch(name)
-        }
+        names = [name for name in value if _FIELD.fullmatch(name)]
+        return {name: _template(value[name], response) for name in names}
     if isinstance(value, list):
-        return [_template(each, response, keep_texts=keep_texts) for each in value[:1]]
+        return [_template(each, response) for each in value[:1]]
     if value is None or isinstance(value, bool) or value == response.status:
         return value
     message, code, *_ = problem_of(response)
-    if str(value) == message:
-        return "{message}"
-    if str(value) == code:
-        return "{code}"
-    if isinstance(value, str):
-        return value if keep_texts else _OTHER_TEXT
-    return 0
+    texts = {code: "{code}", message: "{message}"}
+    return texts.get(str(value), _OTHER_TEXT if isinstance(value, str) else 0)

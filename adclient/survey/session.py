@@ -82,11 +82,6 @@ class Session:
         return AuthShape(scheme=schemed[1] if schemed else "", header=header, env=ENV_TOKEN)
 
     @property
-    def has_other_auth(self) -> bool:
-        """Whether credentials were sent in a way that a file cannot describe."""
-        return self.auth is None and bool(self._auth_sent)
-
-    @property
     def _auth_sent(self) -> set[tuple[str, str]]:
         return {pair for pairs in self._redactors for pair in pairs}
 

@@ -48,8 +48,3 @@ def test_page_on_the_doctor_has_options_and_exit_codes_of_the_command(help_of) -
 
 def test_page_on_the_fake_has_options_of_the_command(help_of) -> None:
     assert options_in_table(FAKE) == options(help_of("fake"))
-
-
-def test_pasted_code_is_that_of_the_report() -> None:
-    report, pasted = re.findall(r"^(import os\n.*?)^```$", DOCTOR, re.MULTILINE | re.DOTALL)
-    assert pasted.rpartition("print(len")[0] == report

@@ -280,7 +280,7 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     return values.get(listing.form, token)
 
 
-OPTIONS = ("account_id", "targeting", "timeout", "most_requests", "keep_texts", "progress")
+OPTIONS = ("account_id", "targeting", "timeout", "most_requests", "progress")
 
 
 def examined(service: Service, **options: object) -> Report:

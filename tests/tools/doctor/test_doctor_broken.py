@@ -190,7 +190,7 @@ def test_no_secret_is_shown(tmp_path) -> None:
         lambda request: httpx.Response(200, json={SECRET: SECRET}),
     ):
         lines: list[str] = []
-        given = {"token": SECRET, "keep_texts": True, "progress": lines.append}
+        given = {"token": SECRET, "progress": lines.append}
         report = examined_by(httpx.MockTransport(where), **given)
         report.save(tmp_path / "service.toml", replace=True)
         told = [str(report), json.dumps(report.to_dict()), repr(report)]

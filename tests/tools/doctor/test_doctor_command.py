@@ -172,12 +172,11 @@ def test_secret_in_a_header_is_not_shown_and_its_variable_is_named(
     with served(service) as url:
         command = ["doctor", url, "-a", ACCOUNT, *headers]
         assert main([*command, "--markdown"]) == 0
-        assert main([*command, "--save", str(file), "--keep-texts"]) == 0
+        assert main([*command, "--save", str(file)]) == 0
         assert main(command) == 0
         told = capsys.readouterr()
         assert SECRET not in told.out + told.err + file.read_text()
         assert "not ***" in told.out
-        assert '"x-tenant": "t1", "x-api-key": os.environ["X_API_KEY"]' in told.out
         known = read_service(file)
         auth = AuthShape(headers={"x-api-key": "X_API_KEY"})
         assert (known.auth, known.headers) == (auth, {"x-tenant": "t1"})
@@ -198,14 +197,11 @@ def test_file_is_saved_only_if_a_read_was_accepted_and_without_texts(tmp_path, c
     assert not file.exists()
     assert "AdClient(" not in capsys.readouterr().out
     with served(Service(listing=Listing(count=3))) as url:  # whose continuation is not known
-        for options in ([], ["--keep-texts"]):
-            arguments = ["--save", str(file), "--quiet", "--force", *options]
-            assert main(["doctor", url, "-a", ACCOUNT, *arguments]) == 4
-            assert ("Name 21" in file.read_text()) == bool(options)
+        assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 4
         assert main(["doctor", "--check", str(file), "--quiet"]) == 0
     with pytest.raises(ConfigurationError, match=r"exists; pass replace=True"):
         examined(Service()).save(file)
-    assert "Name 21" in file.read_text()
+    assert "Name 21" not in file.read_text()
 
 
 def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
@@ -245,14 +241,14 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
         "unknown_account/status: 404 -> 200",
         "alpha.explain_objectives is not accepted any more",
         "delta.infer_business_profile is accepted now",
-        "beta.list_campaigns item/spend: nothing -> integer",
-        "beta.list_campaigns next/form: string -> object",
-        "beta.list_campaigns next/key: None -> href",
-        "beta.list_campaigns next/page size: 4 -> 3",
-        "beta.list_campaigns extra/meta.a: integer -> string",
-        "beta.list_campaigns extra/meta.c: nothing -> integer",
+        "item/spend: missing -> integer",
+        "next/form: string -> object",
+        "next/key: None -> href",
+        "items on a page: 4 -> 3",
+        "extra/meta.a: integer -> string",
+        "extra/meta.c: missing -> integer",
     ):
-        assert line in report["changes"]
+        assert any(each.startswith(line) for each in report["changes"]), line
 
 
 def test_check_reads_little_and_says_at_once_what_is_wrong(tmp_path, monkeypatch, capsys) -> None:

@@ -1,7 +1,6 @@
 """How listings of any shape continue and end, as far as the doctor can be certain of it."""
 
 import doctor_services
-import httpx
 from cases import each_case
 from doctor_services import ENDS, FORMS, SIZES, Listing, Service, examined, read_by_client, true_ids
 from hypothesis import given, strategies as st
@@ -133,6 +132,3 @@ def test_reads_that_differ_have_settings_of_their_own() -> None:
     }
     # A URL needs no setting.
     assert conventions.reads.keys() == service.others.keys() - {"alpha.explain_objectives"}
-    names: dict = {"transport": httpx.MockTransport(service.handle)}
-    exec(report.code.partition("page =")[0], names)
-    assert names["client"]._engine.options.conventions == conventions
