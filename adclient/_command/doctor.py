@@ -3,7 +3,6 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -13,8 +12,7 @@ from adclient._service.model import AuthShape
 from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
 from adclient.errors import ConfigurationError
-from adclient.extend import OPERATIONS
-from adclient.options import ENV_TOKEN, check_base_url
+from adclient.options import ENV_TOKEN
 from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
 CODES = EXIT_CODES | {
@@ -29,12 +27,6 @@ _ABOUT = """\
 Only reads are sent, one after the other, to this service alone; never a write.
 
 """
-_PLAN = """\
-At most {most} requests would be sent to {url}, each one of these reads:
-
-{reads}
-
-Nothing was sent."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--requests", type=int, default=MOST_REQUESTS, metavar="N", help=about)
     about = "for everything (%(default)g); an eighth of it for one request, but at least 15"
     connection.add_timeout(parser, TIMEOUT, about)
-    add("--dry-run", action="store_true", help="print what would be requested, and send nothing")
     add("--quiet", action="store_true", help="print no progress to standard error")
     group = parser.add_argument_group("the service file")
     add = group.add_mutually_exclusive_group().add_argument
@@ -85,26 +76,17 @@ def run(options: argparse.Namespace) -> int:
     if not url or not accounts:
         missing = "--account" if url else "URL"
         raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
-    if options.dry_run:
-        paths = "\n".join(f"  GET {each.path}" for each in OPERATIONS if not each.is_write)
-        print(_PLAN.format(most=options.requests, url=check_base_url(url), reads=paths))
-        return 0
-    if options.save is not None:  # before anything is sent
-        folder = Path(options.save).parent
-        if not folder.is_dir():
-            raise ConfigurationError(f"--save: {folder} is no folder")
-        if not options.force and Path(options.save).exists():
-            raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
-        part = Path(f"{options.save}.part")  # which `save` writes first
-        try:
-            part.touch()
-            part.unlink()
-        except OSError as error:
-            raise ConfigurationError(
-                f"--save: {part} cannot be written: {error.strerror}"
-            ) from None
-    settings = _settings(options)
-    proxy, verify = settings["proxy"], settings["verify"]
+    if options.save is not None:
+        _check_writable(options)  # before anything is sent
+    options.service = file
+    settings = connection.settings(
+        options,
+        timeout=None,
+        headers=dict(options.header),
+        proxy=options.proxy,
+        verify=options.ca_file or True,
+    )
+    proxy, verify = settings.get("proxy"), settings["verify"]
     with AdClient(**settings) as client:
         try:
             report = examine(
@@ -138,12 +120,15 @@ def run(options: argparse.Namespace) -> int:
     return 6 if changes else int(bool(report.problems))  # what no file can know is no news
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of the client: from the options, else from a service file."""
-    options.service = options.check
-    given = {"headers": dict(options.header), "proxy": options.proxy}
-    given["verify"] = options.ca_file or True
-    return {"proxy": None} | connection.settings(options, timeout=None, **given)
+def _check_writable(options: argparse.Namespace) -> None:
+    if not options.force and Path(options.save).exists():
+        raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
+    part = Path(f"{options.save}.part")  # which `save` writes first
+    try:
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        raise ConfigurationError(f"--save: {part} cannot be written: {error.strerror}") from None
 
 
 def _auth(
@@ -172,11 +157,13 @@ def _print(
         print(report)
     if changes is None or options.json:
         return
-    first = "Changes", changes or ("none",)
-    if not report.is_accepted:  # so nothing was compared
-        first = "Service", tuple(str(report[point]) for point in ("service", "credentials"))
-    for title, lines in (first, ("Problems", report.problems)):
-        print("\n  ".join([title, *lines] if lines else []), end="\n" * bool(lines))
+    if report.is_accepted:
+        lines = ["Changes", *(changes or ["none"])]
+    else:  # so nothing was compared
+        lines = ["Service", str(report["service"]), str(report["credentials"])]
+    print("\n  ".join(lines))
+    if report.problems:
+        print("\n  ".join(["Problems", *report.problems]))
 
 
 def _header(text: str) -> tuple[str, str]:

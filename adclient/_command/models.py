@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from keyword import iskeyword
 
 from adclient._command import EXIT_CODES, connection, describe
@@ -60,12 +60,18 @@ def _module_of(service: Service) -> str:
 
 def _add_class(wanted: str, fields: Shapes, made: dict[str, str]) -> str:
     """Write a class after those of its fields; its name."""
-    names = [wanted, *(f"{wanted}{number}" for number in range(2, len(made) + 3))]
-    name = next(each for each in names if each not in made)
+    name = _unused(wanted, made)
     made[name] = ""  # taken; its text follows those of the classes in it
     lines = [*_fields(name, fields, made)]
     del made[name]
     made[name] = "\n".join(["@attrs.frozen(kw_only=True)", f"class {name}:", *lines, ""])
+    return name
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """A name that is neither taken nor a word of Python."""
+    while name in taken or iskeyword(name):
+        name += "_"
     return name
 
 
@@ -74,28 +80,17 @@ def _fields(owner: str, fields: Shapes, made: dict[str, str]) -> Iterator[str]:
     for name, shape in fields.items():
         if name.partition(".")[0] in fields.keys() - {name}:
             continue  # `typed` reads such a name as a path into the other field
-        attribute = _attribute(name, taken)
+        # The name itself where Python allows it, else one like it.
+        words = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+        likes = (name, words, f"field_{words}".rstrip("_"))
+        attribute = _unused(next(each for each in likes if _PLAIN.fullmatch(each)), taken)
         taken.add(attribute)
         kind = _type(shape, f"{owner}{attribute.title().replace('_', '')}", made)
-        value = ""
-        if shape.is_optional:
-            kind = kind if {"object", "None"} & {*kind.split(" | ")} else f"{kind} | None"
-            value = " = None"
+        value = " = None" * shape.is_optional
         if attribute != name:  # which reaches the code only as a literal
-            default = "default=None, " if shape.is_optional else ""
+            default = "default=None, " * shape.is_optional
             value = f' = attrs.field({default}metadata={{"name": {name!r}}})'
         yield f"    {attribute}: {kind}{value}"
-
-
-def _attribute(name: str, taken: set[str]) -> str:
-    """The name itself where Python allows it, else one like it; never one that is taken."""
-    words = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
-    plain = next(
-        each for each in (name, words, f"field_{words}".rstrip("_")) if _PLAIN.fullmatch(each)
-    )
-    while plain in taken or iskeyword(plain):
-        plain += "_"
-    return plain
 
 
 def _type(shape: Shape, name: str, made: dict[str, str]) -> str:
@@ -109,4 +104,6 @@ def _type(shape: Shape, name: str, made: dict[str, str]) -> str:
             kinds.append(_add_class(name, shape.properties, made))
         else:
             kinds.append("dict[str, object]")
+    if shape.is_optional and "None" not in kinds:
+        kinds.append("None")
     return "object" if kinds in ([], ["None"]) else " | ".join(kinds)
