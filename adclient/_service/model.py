@@ -54,8 +54,7 @@ class Listing:
 
     `count` items were read, which are all of them if `is_complete`. `page_size` is that of pages
     with a next one. `rows` are some items, with invented texts, and `pages` is what was beside the
-    items of the first page and of the last. `item`, `page` and `extra` are the fields of all items,
-    of `page` besides `next`, and of what is beside `data` and `page`.
+    items of the first page and of the last, without `next`. `item` are the fields of all items.
     """
 
     account_id: str
@@ -66,8 +65,6 @@ class Listing:
     rows: tuple[Row, ...] = ()
     pages: tuple[Row, ...] = ()
     item: Shapes = attrs.field(factory=dict[str, Shape])
-    page: Shapes = attrs.field(factory=dict[str, Shape])
-    extra: Shapes = attrs.field(factory=dict[str, Shape])
 
 
 @attrs.frozen(kw_only=True)

@@ -52,8 +52,7 @@ def _read(read: str, old: Service, new: Service) -> Iterator[str]:
             yield from _changed(f"next/{field.name}", *values)
     if before.count and after.count:
         yield from _shapes("item/", before.item, after.item)
-    yield from _shapes("page/", before.page, after.page)
-    yield from _shapes("extra/", before.extra, after.extra)
+    yield from _shapes("beside/", shapes_of(before.pages), shapes_of(after.pages))
 
 
 def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[str]:

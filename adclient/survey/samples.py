@@ -83,36 +83,27 @@ def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str,
     """The listings with their fields and some rows, in which only the accounts are not invented."""
     items = {each.name: [item for page in each.views for item in page.items] for each in readings}
     inventor = _Inventor([item for own in items.values() for item in own], accounts)
-    kinds = {read: read.partition("_")[2].removesuffix("s") for read in items}
-    for read, own in items.items():  # first: an id has the kind of its own listing
-        for item in own:
-            if isinstance(item, dict) and isinstance(item_id := item.get("id"), str):
-                inventor.text(kinds[read], "id", item_id)
     listings: dict[str, Listing] = {}
     for each in readings:
-        read, views = each.name, each.views
-        beside = [{"page": page.page, **page.extra} for page in views]
-        fields, extra = shapes_of(items[read]), shapes_of(beside)
-        page = shapes_of(own["page"] for own in beside)
-        extra["page"] = Shape(properties=page)
-        rows = [
-            inventor.row(kinds[read], row, fields)
-            for row in _sampled(items[read], fields, inventor.codes)
-        ]
-        pages = [inventor.row("page", row, extra) for row in (*beside[:1], *beside[1:][-1:])]
-        del extra["page"]
-        listings[read] = Listing(
+        own, views = items[each.name], each.views
+        kind = each.name.partition("_")[2].removesuffix("s")  # such as `campaign`
+        fields = shapes_of(own)
+        sample = _sampled(own, fields, inventor.codes)
+        # What is beside the items of the first page, and of the last.
+        pages = [{"page": page.page, **page.extra} for page in (*views[:1], *views[1:][-1:])]
+        beside = {**shapes_of(pages), "page": Shape(properties=shapes_of(v.page for v in views))}
+        sizes = [len(page.items) for page in views if page.end is None]
+        listings[each.name] = Listing(
             account_id=each.first.probe.account_id,
-            count=len(items[read]),
+            count=len(own),
             is_complete=views[-1].end is not None,
-            page_size=max((len(page.items) for page in views if page.end is None), default=0)
-            or None,
+            page_size=max(sizes, default=0) or None,
             next=None if each.search is None else each.search.form,
-            rows=tuple(rows),
-            pages=tuple(pages) if page or extra else (),
+            rows=tuple(inventor.row(kind, row, fields) for row in sample),
+            pages=tuple(
+                inventor.row("page", page, beside) for page in pages if page != {"page": {}}
+            ),
             item=fields,
-            page=page,
-            extra=extra,
         )
     return listings
 

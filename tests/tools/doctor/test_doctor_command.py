@@ -235,8 +235,8 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
         "next/form: string -> object",
         "next/key: None -> href",
         "items on a page: 4 -> 3",
-        "extra/meta.a: integer -> string",
-        "extra/meta.c: missing -> integer",
+        "beside/meta.a: integer -> string",
+        "beside/meta.c: missing -> integer",
     ):
         assert any(each.startswith(line) for each in report["changes"]), line
 
