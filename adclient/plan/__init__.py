@@ -1,7 +1,6 @@
 """Plans: files of changes that a team reviews, and the reports on them."""
 
-from adclient.plan.change import PlannedChange
-from adclient.plan.money import MoneySum
+from adclient.plan.change import MoneySum, PlannedChange
 from adclient.plan.plan import Plan
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final, Literal
 
 import attrs
@@ -15,7 +16,7 @@ from adclient._values.json_values import JSON, ToJSON, copied_fields
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import WHOLE, ids_in_full, short
 from adclient.models import Diff
-from adclient.plan.money import MoneySum
+from adclient.plan.change import MoneySum
 
 Verdict = Literal[
     "allowed",
@@ -49,10 +50,10 @@ _WORST_FIRST = (5, 4, 3, 1, 7, 0)
 FORMAT_VERSION: Final = "1.0"
 
 _LONGEST = 65_536  # characters of a comment on GitHub
+_LONGEST_CHANGE = 5_000  # characters of one change in it
 _HEAD = """\
 | # | verdict | missing | call | account and target | before -> after | draft | reason | why |
 |--:|---|---|---|---|---|---|---|---|"""
-_TOO_LONG = "too long: see the report as JSON"
 _CLOSING = "- nothing is changed until a human approves a draft, in two steps"
 
 
@@ -239,28 +240,19 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
         names = reports[0].plan_id, _line(reports[0].title or "")
         heading = f"### Plan {': '.join(_code(name) for name in names if name)}"
     rows: list[str] = []
-    brief: list[str] = []
     for change, report in changes:
         number = f"{_code(report.plan_id)} {change.number}" if are_many else str(change.number)
         call, ids, what, *others = map(_code, _cells(change))
-        cells = number, f"**{change.verdict}**", change.missing, call, ids
-        row, less = (f"| {' | '.join([*cells, each, *others])} |" for each in (what, _TOO_LONG))
-        rows.append(row)
-        brief.append(min(row, less, key=len))
-    above = [heading, "", f"{_counts_of(change for change, _ in changes)}.", "", _HEAD]
-    below = ["", *(f"- {_code(line)}" for line in _remarks(reports)), _CLOSING, ""]
-    # Room for line breaks, and for the note on rows that are left out.
-    room = _LONGEST - len("\n".join([*above, *below])) - len(rows) - 100
-    shown = [""] * len(rows)
-    for texts in (brief, rows):
-        for place, text in enumerate(texts):
-            longer = len(text) - len(shown[place])
-            if longer <= room:
-                shown[place], room = text, room - longer
-    if left_out := shown.count(""):
-        left = f"{left_out} of {len(rows)} rows are left out; the report as JSON has all."
-        below = ["", left, *below]
-    return "\n".join([*above, *filter(None, shown), *below])
+        what = what if len(what) <= _LONGEST_CHANGE else "too long: see the report as JSON"
+        cells = number, f"**{change.verdict}**", change.missing, call, ids, what, *others
+        rows.append(f"| {' | '.join(cells)} |\n")
+    above = f"{heading}\n\n{_counts_of(change for change, _ in changes)}.\n\n{_HEAD}\n"
+    below = "".join(f"- {_code(line)}\n" for line in _remarks(reports))
+    left = "\n{} of {} rows are left out; the report as JSON has all.\n"
+    room = _LONGEST - len(f"{above}{left}{below}{_CLOSING}") - 20
+    shown = [row for row, end in zip(rows, accumulate(map(len, rows)), strict=True) if end <= room]
+    left = left.format(len(rows) - len(shown), len(rows)) if len(shown) < len(rows) else ""
+    return f"{above}{''.join(shown)}{left}\n{below}{_CLOSING}\n"
 
 
 def _lines_below(reports: Sequence[PlanReport]) -> list[str]:

@@ -24,8 +24,7 @@ from adclient.extend import parts_of, run
 from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
-from adclient.plan.change import PlannedChange
-from adclient.plan.money import sums_of
+from adclient.plan.change import PlannedChange, sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
 from adclient.policy import Policy
 from adclient.policy.guard import AlreadyReserved, Guard, RecordedCall, guard_of
