@@ -1,7 +1,6 @@
 """A gate that processes share: which requests wait, on the clock of the fake."""
 
 import logging
-import math
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +15,11 @@ from clients import Service, a_page, asyncio_and_trio, sync_and_async, wait
 from gate_tests import *  # noqa: F403
 
 import adclient
-from adclient import AdClient, CallTimeout, Conventions, Hooks, LedgerError, RateLimited
+from adclient import AdClient, CallTimeout, Conventions, Hooks, RateLimited
 from adclient._http.limiter import AsyncSlot
-from adclient._tasks.clock import monotonic
 from adclient.extend import Failure
 from adclient.gate import SharedGate
 from adclient.ledger import SQLiteLedger
-from adclient.ledger.database import LOCKED
-from adclient.ledger.entry import DEADLINE
 from adclient.testing import FakeAdService, Fault
 
 ACCOUNT, OTHER = "account_b204", "account_b7e0"
@@ -306,29 +302,10 @@ def test_call_whose_token_was_refused_takes_no_turn(fake, gate_of) -> None:
     assert fake.clock.sleeps == ()
 
 
-@each_case(
-    ("reasons", "error"),
-    ([LOCKED] * 3, None),
-    ([LOCKED, "lost", LOCKED], None),
-    (["lost", LOCKED, "damaged"], "damaged"),
-    ([LOCKED] * 10_000, LOCKED),  # who repeats it for ever does not hang
-)
-def test_use_is_repeated_in_its_time_while_locked_and_once_after_an_error(
-    gate, monkeypatch, reasons, error
-) -> None:
-    def use(*arguments) -> None:
-        assert DEADLINE.get() < math.inf
-        if reasons:
-            raise LedgerError(reasons.pop(0))
-
-    monkeypatch.setattr(gate._database, "_use", use)
-    longest = 0.01 if error == LOCKED else 20
-    with nullcontext() if error is None else pytest.raises(LedgerError, match=f"^{error}"):
-        gate._database.use("key", lambda state: (None, None), monotonic() + longest)
-    assert DEADLINE.get() == math.inf  # what comes after the gate has its own time
-    monkeypatch.setattr(gate._database, "_use", lambda *_: [][1])
-    with pytest.raises(IndexError):  # a bug is none of the database
-        gate._database.use("key", lambda state: (None, None), monotonic() + 1)
+def test_bug_of_a_clock_is_no_error_of_the_database(where, slot_of, ask) -> None:
+    gate = SharedGate(SQLiteLedger(where, now=lambda: [][1]))
+    with pytest.raises(IndexError):
+        ask(slot_of(gate))
 
 
 # A gate of somebody else; docs/reference/tools.md has one with pauses.
