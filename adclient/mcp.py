@@ -9,8 +9,7 @@ from adclient import AsyncAdClient
 from adclient._show.tracebacks import needs
 from adclient._values.text import short
 from adclient._version import __version__
-from adclient.agents import _results as results
-from adclient.agents._tools import STAGED, actor_of, call_tool, tools
+from adclient.agents import STAGED, _results as results, actor_of, call_tool, tools
 from adclient.errors import ConfigurationError
 from adclient.options import check_token, check_type
 from adclient.policy import Policy
