@@ -135,7 +135,7 @@ class SharedGate:
         """
         seconds = min(seconds, LONGEST_PAUSE)
 
-        def decide(state: State) -> Decision:
+        def decide(state: GateState) -> Decision:
             if seconds <= state.pause_left:
                 return None, None
             return None, state._replace(paused_at=state.now, paused_until=state.now + seconds)
@@ -158,7 +158,7 @@ class SharedGate:
     ) -> Failure | float | None:
         end = monotonic() + seconds
 
-        def decide(state: State) -> Decision:
+        def decide(state: GateState) -> Decision:
             if state.pause_left > 0:
                 return state.pause_left, None
             if per_second is None:
@@ -185,7 +185,7 @@ class SharedGate:
         return key_in_row(f"{self._name}\n{name}")
 
 
-class State(NamedTuple):
+class GateState(NamedTuple):
     """The row of a key, and the time of the database.
 
     What was written in the future is ignored: the clock was set back.
@@ -211,9 +211,9 @@ class State(NamedTuple):
         return earliest if is_first else max(earliest, self.turn_at + 1 / per_second)
 
 
-Decision = tuple[float | None, State | None]
+Decision = tuple[float | None, GateState | None]
 """What is answered, and the state to keep if it is another one."""
-Decide = Callable[[State], Decision]
+Decide = Callable[[GateState], Decision]
 ReasonOf = Callable[[Exception], str | None]
 
 
@@ -244,7 +244,7 @@ class GateDatabase(ABC):
 
     def __init__(self, shown: str, reason_of: ReasonOf, *, is_kept: bool = True) -> None:
         self._shown, self._reason_of = shown, reason_of
-        self._connections: IdleConnections[Any] = IdleConnections(is_kept=is_kept)
+        self._connections = IdleConnections(is_kept=is_kept)
 
     def __str__(self) -> str:
         return self._shown
@@ -277,7 +277,7 @@ class GateDatabase(ABC):
         """Try once."""
         with self._alone(), self._connections.using(connection := self._kept() or self._open()):
             first = self.reads if is_read else self.writes
-            answer, state = decide(State(*self._execute(connection, *first, key=key)))
+            answer, state = decide(GateState(*self._execute(connection, *first, key=key)))
             if state is not None:
                 self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
             elif not is_read:

@@ -2,13 +2,11 @@
 
 import os
 import re
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal
 from weakref import WeakSet, finalize
 
 from adclient._tasks.clock import monotonic
@@ -17,18 +15,15 @@ from adclient.ledger.entry import DEADLINE
 from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, DatabaseError, Transaction
 from adclient.options import check_type
 
+if TYPE_CHECKING:
+    from adclient.gate import GateDatabase
 
-class _Connection(Protocol):
-    def close(self) -> None: ...
 
-
-C = TypeVar("C", bound=_Connection)
-
-_everywhere: WeakSet["IdleConnections[Any]"] = WeakSet()
+_everywhere: WeakSet["IdleConnections"] = WeakSet()
 _leaked_on_purpose: list[object] = []  # closing a parent's connection could disturb the parent
 
 
-class IdleConnections(Generic[C]):
+class IdleConnections:
     """Connections to one database that wait for their next use, in any thread of this process.
 
     There is no lock: the methods of a list are atomic. One is kept open while there is a reason,
@@ -36,7 +31,9 @@ class IdleConnections(Generic[C]):
     """
 
     def __init__(self, *, is_kept: bool = False) -> None:
-        self._idle: list[tuple[int, C]] = []  # each with the process that opened it
+        self._idle: list[
+            tuple[int, DatabaseConnection]
+        ] = []  # each with the process that opened it
         self._reasons = ["its owner"] if is_kept else []
         # Unlike `__del__`, it runs before those of the connections, which warn if they are open.
         finalize(self, _close, self._idle)
@@ -53,13 +50,12 @@ class IdleConnections(Generic[C]):
             if not self._reasons:
                 self.close()
 
-    def take(self) -> C | None:
+    def take(self) -> DatabaseConnection | None:
         """Take a connection for its next use; None if there is none."""
-        _close_at_exit(os.getpid())
         return _taken(self._idle)
 
     @contextmanager
-    def using(self, connection: C) -> Generator[None]:
+    def using(self, connection: DatabaseConnection) -> Generator[None]:
         """Use a connection in this block; an error closes it, which rolls back."""
         try:
             yield
@@ -74,7 +70,7 @@ class IdleConnections(Generic[C]):
         _close(self._idle)
 
 
-def _taken(idle: list[tuple[int, C]]) -> C | None:
+def _taken(idle: list[tuple[int, DatabaseConnection]]) -> DatabaseConnection | None:
     with suppress(IndexError):
         while True:
             pid, connection = idle.pop()
@@ -84,7 +80,7 @@ def _taken(idle: list[tuple[int, C]]) -> C | None:
     return None
 
 
-def _close(idle: list[tuple[int, C]], most: int = 0) -> None:
+def _close(idle: list[tuple[int, DatabaseConnection]], most: int = 0) -> None:
     while len(idle) > most and (connection := _taken(idle)) is not None:
         connection.close()
 
@@ -94,22 +90,10 @@ def _close_everywhere() -> None:
         connections.close()
 
 
-@cache  # once in each process
-def _close_at_exit(_pid: int) -> None:
-    """Close them at the end of a worker of `multiprocessing`, which skips those of `atexit`."""
-    if "multiprocessing.util" in sys.modules:  # pragma: no branch  (tests import it)
-        from multiprocessing.util import Finalize
-
-        Finalize(None, _close_everywhere, exitpriority=0)
-
-
 # A child must not use them, and SQLite in it would assume that it has the locks of its parent.
 if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
     os.register_at_fork(before=_close_everywhere)
 
-
-if TYPE_CHECKING:
-    from adclient.gate import GateDatabase
 
 Mode = Literal["read", "write", "create"]  # `create` writes, too
 
@@ -138,7 +122,7 @@ class LedgerDatabase(ABC):
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
         self._shown = shown
         self._now = machine_time if now is None else now
-        self._connections: IdleConnections[DatabaseConnection] = IdleConnections()
+        self._connections = IdleConnections()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"

@@ -13,7 +13,7 @@ from gate_readers import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic
-from adclient.gate import BURST, State
+from adclient.gate import BURST, GateState
 from adclient.ledger import open_ledger
 
 PAUSE = 0.5
@@ -27,7 +27,7 @@ class RecordingServer(RawServer):
 
     def __init__(self, where: str = "", refuses: int = 0) -> None:
         self.arrivals: list[float] = []
-        self.states: list[State] = []
+        self.states: list[GateState] = []
         self._where, self._refuses = where, refuses
         super().__init__(self.answer)
 
