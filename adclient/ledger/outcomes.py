@@ -1,5 +1,6 @@
 """What became of staged drafts, as far as the reads of the service show it."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from operator import attrgetter
@@ -14,7 +15,7 @@ from adclient._tables.items import Items
 from adclient._values.json_values import JSON, folded
 from adclient._values.redact import one_line
 from adclient._values.text import short, short_end
-from adclient.errors import AdClientError, ConfigurationError
+from adclient.errors import AdClientError
 from adclient.ledger.entry import Entry
 from adclient.models import Item
 from adclient.policy.rules import amount_of
@@ -73,51 +74,47 @@ class Reading:
     def __init__(self, staged: Sequence[Entry], now: datetime) -> None:
         self._staged, self._now = staged, now
         self._found = {target: list[JSON]() for each in staged if (target := _target_of(each))}
-        self._problems = {target[:2]: "" for target in self._found}  # of each listing
+        self._problems = dict[tuple[str, str], str]()  # of a read and an account
+        self._accounts = defaultdict[str, set[str]](set)  # of each read
+        for read, account_id, _ in self._found:
+            self._accounts[read].add(account_id)
 
-    def read(self, client: object) -> Items[DraftOutcome]:
+    def read(self, client: Any) -> Items[DraftOutcome]:
         """Read with a sync client."""
-        for listing in self._problems:
-            try:
-                for item in _request(client, *listing):
-                    self._take(listing, item)
-            except AdClientError as error:
-                self._note(listing, error)
+        for read, accounts in self._accounts.items():
+            for account_id, found in client.over_accounts(attrgetter(read)(client), accounts):
+                self._take(read, account_id, found)
         return Items(map(self._outcome, self._staged), cls=DraftOutcome)
 
-    async def async_read(self, client: object) -> Items[DraftOutcome]:
+    async def async_read(self, client: Any) -> Items[DraftOutcome]:
         """Read with an async client."""
-        for listing in self._problems:
-            try:
-                async for item in _request(client, *listing):
-                    self._take(listing, item)
-            except AdClientError as error:
-                self._note(listing, error)
+        for read, accounts in self._accounts.items():
+            async for account_id, found in client.over_accounts(attrgetter(read)(client), accounts):
+                self._take(read, account_id, found)
         return Items(map(self._outcome, self._staged), cls=DraftOutcome)
 
-    def _take(self, listing: tuple[str, str], item: Item) -> None:
+    def _take(self, read: str, account_id: str, found: Items[Item] | AdClientError) -> None:
         """Keep the campaigns that are looked for; an objective lists its own."""
-        fields = item.to_dict()
-        listed: list[JSON] = [fields]
-        if listing[0] == "alpha.explain_objectives":
-            several = fields.get("campaigns")
-            listed = [fields.get("campaign"), *(several if isinstance(several, list) else ())]
-        for campaign in listed:
-            if isinstance(campaign, dict):
-                self._found.get((*listing, str(campaign.get("id"))), []).append(campaign)
-
-    def _note(self, listing: tuple[str, str], error: AdClientError) -> None:
-        """Note why an account cannot be read, unless none can be, as by a client that is closed."""
-        if isinstance(error, ConfigurationError):
-            raise error
-        self._problems[listing] = one_line(str(error))
+        if isinstance(found, AdClientError):
+            self._problems[read, account_id] = one_line(str(found))
+            return
+        for item in found:
+            listed: list[Any] = [item.to_dict()]
+            if read == "alpha.explain_objectives":
+                [fields] = listed
+                several = fields.get("campaigns")
+                listed = [fields.get("campaign"), *(several if isinstance(several, list) else ())]
+            for campaign in listed:
+                if isinstance(campaign, dict):
+                    target = read, account_id, str(campaign.get("id"))
+                    self._found.get(target, []).append(campaign)
 
     def _outcome(self, entry: Entry) -> DraftOutcome:
         """Compare each value that a draft changes with what was read."""
         target = _target_of(entry)
         if target is None:
             seen = [_unread(f"no read finds what {short(entry.operation)} changes")]
-        elif problem := self._problems[target[:2]]:
+        elif problem := self._problems.get(target[:2]):
             seen = [_unread(problem)]
         elif not self._found[target]:
             seen = [_unread(f"{target[0]} does not show {short(target[2])}")]
@@ -146,11 +143,6 @@ class Reading:
         days = (self._now - entry.at).days
         age = f"for {days} day{'s' * (days > 1)}" if days > 0 else "yet"
         return "not seen", seen, f"not seen {age}{where}"
-
-
-def _request(client: object, read: str, account_id: str) -> Any:
-    """Begin to read, with either kind of client."""
-    return attrgetter(read)(client)(account_id=account_id)
 
 
 def _unread(problem: str) -> _Seen:
