@@ -1,4 +1,4 @@
-"""The limits of a client: whatever a caller asks for, above all a model, they apply."""
+"""Policies: the calls that a client may make, whoever asks for them, such as a model."""
 
 import difflib
 import os
@@ -322,7 +322,7 @@ _P = TypeVar("_P", bound=Policy)
 
 
 def for_account(policy: _P, account_id: str) -> _P:
-    """The policy with the limits of an account; if it has some, a call may name no other."""
+    """The policy as it applies to one account; with rules of accounts, a call may name only one."""
     if policy.account is None:
         return policy
     own = policy.account.get(account_id, Policy())

@@ -175,16 +175,19 @@ def excess_of(policy: Policy, entry: Entry, diff: Diff) -> str | None:
     asked = by_key(keys_set(entry.arguments), money)
     sides = [shown(diff.field, side, money) for side in (diff.before, diff.after)]
     before, after = (by_key(side, money) for side in sides)
-    # Amounts in a list belong together by their place, if it holds the same elements as before.
+    # Amounts in a list are paired by their place, but only if nothing besides them has changed:
+    # else an element may have been added or removed in front.
     one, other = ([(key, key in money or leaf) for key, leaf in side] for side in sides)
     allowed = f"and change_at_most allows {short(limit)} %"
     for key in money:
         if not asked[key] and before[key] == after[key]:
             continue
         old, new, sent = ([*map(amount_of, each[key])] for each in (before, after, asked))
+        # A creation needs no value before if it takes nothing away: only `money` limits it.
         are_kept = {*(Counter(old) - Counter(new))} <= {None}
         if entry.operation in _CREATIONS and are_kept and (new or diff.before is None):
             continue
+        # What the call sets and the diff does not show is compared with the value before as well.
         rounded = {*sent} - {*new}
         can_pair = len(old) == len(new) == 1 or (one == other and not rounded)
         if len(old) != len(new) or not can_pair or None in {*old, *new, *sent}:
