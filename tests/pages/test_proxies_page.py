@@ -15,7 +15,7 @@ from raw_server import Connection, RawServer, answer_to, refusing_url
 from adclient import AdClient, ConnectionFailed, ConnectionLost
 
 PAGE = ROOT / "docs" / "how-to" / "http-clients.md"
-*_, SETTINGS, SYSTEM, CONTEXT = (code for _, code in blocks(PAGE, "python"))
+SETTINGS, SYSTEM, CONTEXT, *_ = (code for _, code in blocks(PAGE, "python"))
 ROW = re.compile(r"^\| `(.*?)` \| .* \| (yes|no) \|$", re.MULTILINE)
 URL = "https://ads.example.com"
 COMPANY, STRANGER = trustme.CA(), trustme.CA()

@@ -39,6 +39,7 @@ _FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n")
 # A comment of a page: the reader approves this draft, in the dashboard.
 _APPROVAL = re.compile(r"<!-- approve (\w+) -->")
 _TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
+_EXPORT = re.compile(r"(?:^export )?\b([A-Z_]+)=(\S+)(?: |$)", re.MULTILINE)
 
 
 def blocks(page: Path, language: str) -> Iterator[tuple[int, str]]:
@@ -119,6 +120,7 @@ class _Blocks:
         self._fake = fake
         self._python = PythonEvaluator()
         self._printed = ""
+        self._in_bash = ""
         self._end: int | None = None  # of the block that printed this
         self._tests: list[str] = []
 
@@ -157,7 +159,11 @@ class _Blocks:
             return "\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm=""))
         self._end = example.end
         if language == "sh":
+            self._in_bash = source
             return self._shell(source)
+        if language == "powershell":  # in the tab beside that of bash
+            same = _EXPORT.sub(r'$env:\1 = "\2"\n', self._in_bash).replace(" \\\n", " `\n")
+            return None if re.sub(r"\n+", "\n", same) == source else f"it would be:\n{same}"
         if language == "python" and _TEST.search(source):
             test = self._folder / f"test_line_{example.line}.py"
             test.write_text(source, "utf-8")
