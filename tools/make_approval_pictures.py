@@ -87,6 +87,14 @@ def draw_beside_card(theme: str) -> None:
         draw(source.as_uri(), IMAGES / f"draft-{theme}.png", "1160,680", theme)
 
 
+def draw_for_a_phone(theme: str) -> None:
+    """Draw the page with one draft as wide as a telephone, and sharp."""
+    fake = FakeAdService()
+    fake.dashboard.arm(stage_budget(fake).draft_id, reviewer="Kim")
+    fake.clock.advance(83)
+    draw_approval(fake, IMAGES / f"approve-{theme}.png", "500,680", theme)
+
+
 def main() -> None:
     """Draw all pictures."""
     fake = FakeAdService()
@@ -95,6 +103,7 @@ def main() -> None:
         draw_approval(morning(), IMAGES / f"approval-{theme}.png", "860,1240", theme)
         draw_approval(fake, IMAGES / f"tutorial-approval-{theme}.png", "860,560", theme)
         draw_beside_card(theme)
+        draw_for_a_phone(theme)
 
 
 if __name__ == "__main__":
