@@ -31,12 +31,12 @@ from field.shapes import reply_to
 from field.turns import service as running_service
 
 from adclient import Page, ResponseInfo
+from adclient._async.connections import AsyncBackend
 from adclient._core import decode
 from adclient._core.call import Call
 from adclient._core.operations import BY_NAME
 from adclient._core.response import RawResponse
-from adclient._http.async_backend import AsyncBackend
-from adclient._http.backend import Backend
+from adclient._sync.connections import Backend
 from adclient._values import jsontext
 
 PATH = "/v1/beta-ads/list-beta-campaigns?account_id=account_b204&date_range=LAST_30_DAYS"

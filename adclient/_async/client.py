@@ -150,11 +150,11 @@ class AsyncAdClient(AsyncAccountReader, Record):
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
+            from adclient._async.senders import resolve_connections
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import AsyncCapacityLimiter
-            from adclient._http.network import build_network
-            from adclient._http.resolve import (
-                resolve_async_connections,
+            from adclient._http.network import (
+                build_network,
                 resolve_clock,
                 resolve_transport,
                 warn_if_exposed,
@@ -190,7 +190,7 @@ class AsyncAdClient(AsyncAccountReader, Record):
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)
             clock, random = resolve_clock(sent_by)
-            connections = resolve_async_connections(sent_by, http_client, network, slots)
+            connections = resolve_connections(sent_by, http_client, network, slots)
             write_log_to_stderr()
             self._use(
                 AsyncEngine(

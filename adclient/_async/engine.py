@@ -10,6 +10,7 @@ import attrs
 from adclient._async.gate_slot import AsyncGateSlot, none_in_time
 from adclient._async.listing import AsyncListing  # async only
 from adclient._async.page import AsyncPage, AsyncSource
+from adclient._async.senders import AsyncConnections
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for
@@ -19,7 +20,6 @@ from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
-from adclient._http.send import AsyncConnections
 from adclient._show.tracebacks import bare, forget_frames
 from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, async_run_blocking, countdown
 from adclient._tasks.clock import Clock, async_in_time

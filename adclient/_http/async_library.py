@@ -41,8 +41,8 @@ class AsyncLibrarySender:
 
     library: HTTPLibrary
     transmit: AsyncSend
+    client: httpx.AsyncClient | None
     limiter: AsyncCapacityLimiter  # for exchanges: an abandoned one keeps its slot until it ends
-    client: httpx.AsyncClient | None = None
     is_closed: bool = False
     _running: WeakSet[BackgroundTask[None]] = attrs.field(
         init=False, factory=WeakSet[BackgroundTask[None]]

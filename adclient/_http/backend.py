@@ -1,18 +1,23 @@
-"""The network backend of httpcore's connections: every step ends by the deadline of the call.
+"""The network below httpcore's connections: TLS in memory, and steps on plain sockets.
 
 httpcore has a timeout for each step, which a peer that sends one byte per step never exceeds. The
-timeouts that it passes are therefore ignored: each step gets what is left of the call.
+timeouts that it passes are therefore ignored. Each step of a sync call gets what is left of it; an
+async call is bounded by one cancel scope, so its steps need no timer. It waits for plain sockets
+instead of using anyio's streams: that is quicker, and closing them needs no await, which would have
+to be shielded from cancellation.
 """
 
 import socket
 import ssl
 import weakref
 from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import closing
+from contextlib import nullcontext, suppress
 from selectors import EVENT_WRITE, DefaultSelector
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+import anyio
+import anyio.lowlevel
 import httpcore
 
 from adclient._http.addresses import Address, Connector
@@ -93,7 +98,9 @@ class TLS:
 
 
 class BaseBackend:
-    """The base of both backends: each opens one connection, and is its stream as well.
+    """The base of `AsyncBackend` and its sync twin.
+
+    Each opens one connection, and is its stream as well.
 
     The last byte of each read is withheld until the parser asks for more. A parser that has a
     whole response does not ask. So a byte that is still kept then was sent beyond the response,
@@ -193,102 +200,64 @@ class BaseBackend:
         return self._tls.perform(self._tls.object.do_handshake)
 
 
-class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
-    """Opens a connection, and reads and writes it, until the deadline."""
+def failure(kinds: tuple[type[Exception], type[Exception]], error: Exception) -> Exception:
+    """The error that httpcore has for a failure of the network."""
+    timeout, other = kinds
+    return timeout(error) if isinstance(error, TimeoutError) else other(error)
 
-    def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":
-        """Connect to the first address that accepts."""
+
+# What is sync or async: the bounds of a request, and the steps on a socket.
+
+# Each step of a sync call has a timeout of its own.
+bounded, async_bounded = nullcontext, anyio.move_on_after
+
+
+def receive(sock: socket.socket, most: int, deadline: float) -> bytes:
+    """Receive some bytes; none mean the end."""
+    # Set for each read: otherwise single bytes could prolong the call without end.
+    left = deadline - monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    sock.settimeout(left)
+    return sock.recv(most)
+
+
+async def async_receive(sock: socket.socket, most: int, _: float) -> bytes:
+    """Receive some bytes; none mean the end."""
+    has_waited = False
+    while True:
         try:
-            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            self._own(self._connected(addresses))
-        except (OSError, ValueError) as error:  # a name that IDNA cannot encode is a ValueError
-            raise self._connect_error(error) from error
-        return self
+            data = sock.recv(most)
+        except BlockingIOError:  # also after a selector has reported something to read
+            await anyio.wait_readable(sock)
+            has_waited = True
+            continue
+        if not has_waited:
+            # Otherwise a peer that sends fast enough would block the loop and the deadline.
+            await anyio.lowlevel.checkpoint()
+        return data
 
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        *_: object,
-        **__: object,
-    ) -> "Backend":
-        """Add a layer of TLS."""
+
+def send_all(sock: socket.socket, data: bytes, deadline: float) -> None:
+    """Send all bytes."""
+    left = deadline - monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    sock.settimeout(left)  # of `sendall`, it is that of all its parts
+    sock.sendall(data)
+
+
+async def async_send_all(sock: socket.socket, data: bytes, _: float) -> None:
+    """Send all bytes."""
+    rest = memoryview(data)
+    while rest:
         try:
-            self._perform(self._handshake(ssl_context, server_hostname))
-        except BaseException as error:
-            self.close()  # httpcore has no stream to close before the handshake is over
-            if isinstance(error, OSError | ValueError):  # the latter for an invalid server name
-                raise self._connect_error(error) from error
-            raise
-        return self
-
-    def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
-        """Read some bytes; none mean the end."""
-        if self._withheld:
-            withheld, self._withheld = self._withheld, b""
-            return withheld
-        try:
-            if self._tls is None:
-                data = self._timed_socket().recv(max_bytes)
-            else:
-                data = self._perform(self._tls.read(max_bytes))
-        except OSError as error:
-            raise failure(READ, error) from error
-        # A single byte is not withheld: the parser needs it now, and no bytes would mean the end.
-        if max_bytes <= WHOLE_READ or len(data) < 2:
-            return data
-        self._withheld = data[-1:]
-        return data[:-1]
-
-    def write(self, buffer: bytes, *_: object, **__: object) -> None:
-        """Write all bytes."""
-        try:
-            if self._tls is not None:
-                self._perform(self._tls.write(buffer))
-            elif buffer:
-                self._timed_socket().sendall(buffer)
-        except OSError as error:
-            raise failure(WRITE, error) from error
-
-    def _connected(self, addresses: Sequence[Address]) -> socket.socket:
-        with closing(self._connector.connect(addresses, self._time_left)) as connecting:
-            try:
-                waiting = next(connecting)
-                while True:
-                    waiting = connecting.send(_writable(*waiting))
-            except StopIteration as done:
-                connected: socket.socket = done.value
-                return connected
-
-    def _perform(self, steps: Steps[T]) -> T:
-        try:
-            outgoing = next(steps)
-            while True:
-                if outgoing is None:
-                    outgoing = steps.send(self._timed_socket().recv(CHUNK))
-                else:
-                    self._timed_socket().sendall(outgoing)
-                    outgoing = next(steps)
-        except StopIteration as done:
-            result: T = done.value
-            return result
-
-    def _timed_socket(self) -> socket.socket:
-        """The socket, with what is left of the call as its timeout.
-
-        For each read: otherwise single bytes could prolong the call without end. The timeout of
-        `sendall` is that of all its parts.
-        """
-        assert self._socket is not None
-        # As in `_time_left`, without a call for each read.
-        left = self.deadline - monotonic()
-        if left <= 0:
-            raise TimeoutError("timed out")
-        self._socket.settimeout(left)
-        return self._socket
+            rest = rest[sock.send(rest) :]
+        except BlockingIOError:
+            await anyio.wait_writable(sock)
 
 
-def _writable(sockets: Collection[socket.socket], seconds: float) -> list[socket.socket]:
+def writable(sockets: Collection[socket.socket], seconds: float) -> list[socket.socket]:
     """Wait until one of several sockets is writable; return those that are."""
     with DefaultSelector() as selector:
         for sock in sockets:
@@ -296,7 +265,29 @@ def _writable(sockets: Collection[socket.socket], seconds: float) -> list[socket
         return [key.data for key, _ in selector.select(seconds)]
 
 
-def failure(kinds: tuple[type[Exception], type[Exception]], error: Exception) -> Exception:
-    """The error that httpcore has for a failure of the network."""
-    timeout, other = kinds
-    return timeout(error) if isinstance(error, TimeoutError) else other(error)
+async def async_writable(sockets: Collection[socket.socket], seconds: float) -> list[socket.socket]:
+    """Wait until one of several sockets is writable; return those that are."""
+    ready: list[socket.socket] = []
+
+    async def watch(sock: socket.socket) -> None:
+        await anyio.wait_writable(sock)
+        ready.append(sock)
+        group.cancel_scope.cancel()
+
+    with anyio.move_on_after(seconds):
+        async with anyio.create_task_group() as group:
+            for sock in sockets:
+                group.start_soon(watch, sock)
+    return ready
+
+
+def look_up(host: str, port: int) -> Sequence[Address]:
+    """Look up a host."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+async def async_look_up(host: str, port: int) -> Sequence[Address]:
+    """Look up a host; numeric addresses need none of the event loop's threads."""
+    with suppress(socket.gaierror):
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    return await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)

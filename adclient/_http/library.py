@@ -12,8 +12,7 @@ import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
-from adclient._http.network import marked_if_permanent
-from adclient._http.resolve import InProcess
+from adclient._http.network import InProcess, marked_if_permanent
 from adclient._http.send import AsyncChunks, Attempt, Errors, causes_of, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -100,7 +99,7 @@ class LibrarySender:
 
     library: HTTPLibrary
     transmit: Callable[[httpx.Request], httpx.Response]
-    client: httpx.Client | None = None
+    client: httpx.Client | None
     is_closed: bool = False
 
     def send(self, request: Request, deadline: float) -> Outcome:
@@ -310,9 +309,9 @@ class HTTPXAttempt(LibraryAttempt):
             self.body_consumed = False  # a tool has read it before there was a connection
         return outcome_of(self, below)
 
-    def send_over(self, connection: object, _: Attempt, /) -> None:
+    def send_over(self, connection: Any, _: Attempt, /) -> None:
         """Send the request over a connection, and read its response."""
-        self.send_through(_through(httpx.Client, httpx.HTTPTransport, connection))
+        self.send_through(_through(httpx.Client, httpx.HTTPTransport, connection.http))
 
     async def async_send_over(self, connection: Any, _: Attempt, /) -> None:
         """The same over an async connection."""

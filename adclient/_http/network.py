@@ -1,20 +1,26 @@
-"""The settings with which the service is reached: its address, TLS and proxies."""
+"""The settings with which the service is reached: its address, TLS and proxies, or in process."""
 
 import os
 import ssl
 import sys
+from collections.abc import Callable
 from functools import cache, lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from os import PathLike, fspath
+from random import random
 from typing import cast
 from urllib.parse import urlsplit
 
 import attrs
 
-from adclient._core.request import LONGEST_URL
-from adclient._core.response import Failure, Outcome
-from adclient._http.send import causes_of
+from adclient._core.auth import Credentials, SecretHeader
+from adclient._core.request import LONGEST_URL, Request
+from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._http.send import Attempt, causes_of
+from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
+from adclient.options import warn_caller
+from adclient.transports import transport_at
 
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
@@ -210,3 +216,75 @@ def marked_if_permanent(outcome: Outcome, error: BaseException, url: str = "base
     if isinstance(outcome, Failure) and (advice := _advice_on_tls(error, url, sent=outcome.sent)):
         return attrs.evolve(outcome, is_permanent=True, advice=advice)
     return outcome
+
+
+Service = Callable[[Request, float | None], Outcome]
+
+
+class InProcess:
+    """A service in this process, and the clock and random source of the clients that call it.
+
+    It is a function of a request and the seconds that its client waits for a response, called
+    without HTTP: records go in and come out.
+    """
+
+    def __init__(self, service: Service, clock: Clock, random: Callable[[], float]) -> None:
+        self.service = service
+        self.clock = clock
+        self.random = random
+
+    def outcome_of(self, request: Request, deadline: float) -> Outcome:
+        """The outcome of a request, bounded like one that came over a network."""
+        attempt = Attempt(request, deadline)
+        outcome = self.service(request, deadline - self.clock.now())
+        if isinstance(outcome, RawResponse):
+            headers = {name.lower(): value for name, value in outcome.headers.items()}
+            attempt.begin(outcome.status, headers)
+            attempt.feed(outcome.body)
+            if outcome.broken is None:
+                attempt.finish()
+                return attempt.response()
+            outcome = outcome.broken
+        reason = "no response in time" if outcome.timed_out else outcome.reason
+        return attempt.failed(reason, sent=outcome.sent, timed_out=outcome.timed_out)
+
+
+def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
+    """The caller's transport; else one that is known for the address."""
+    if transport is not None and http_client is not None:
+        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
+    if transport is not None or http_client is not None:
+        return transport
+    return transport_at(base_url)
+
+
+def warn_if_exposed(credentials: Credentials, transport: object, base_url: str) -> None:
+    """Warn if the token leaves this machine without TLS."""
+    is_sent_in_clear = base_url.startswith("http:") and not is_loopback(base_url)
+    has_token = credentials.kind == "token" or isinstance(credentials.auth, SecretHeader)
+    if is_sent_in_clear and has_token and not isinstance(transport, InProcess):
+        warn_caller(f"{base_url}: over plain http, others can read the token; use https")
+
+
+def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
+    """The clock and random source of a client; a service in this process has its own."""
+    if isinstance(transport, InProcess):
+        return transport.clock, transport.random
+    return SYSTEM_CLOCK, random
+
+
+def check_trusted(given: object, argument: str) -> None:
+    """Refuse what is known to send a write twice."""
+    # httpx has no public name for the transports of a client.
+    inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
+    if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
+        raise ConfigurationError(
+            f"httpx-aiohttp may stage a draft twice: leave out {argument}=", argument=argument
+        )
+
+
+def wrong(given: object, what: str, expected: str) -> TypeError:
+    """The error for a transport or client of another kind."""
+    name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    name += "; pass its transport" * hasattr(given, "transport")
+    return TypeError(f"{what} must be {expected}, not {name}")

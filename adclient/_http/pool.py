@@ -1,7 +1,7 @@
 """The connections of a client; each carries one request at a time, and is reused.
 
 httpcore is the engine of httpx. `network_backend` gives its connections our sockets, which keep
-the deadline of the call. Async clients have `async_pool.py`, which shares the first half.
+the deadline of the call. This is what sync and async clients share of it.
 """
 
 import sys
@@ -10,18 +10,19 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from operator import attrgetter, is_
 from types import FunctionType, GetSetDescriptorType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 import httpcore
+from anyio.lowlevel import current_token
 
-from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.addresses import Connector
-from adclient._http.backend import Backend, BaseBackend, ProxyConnectError
+from adclient._http.backend import BaseBackend, ProxyConnectError
 from adclient._http.limiter import RESETTABLE
 from adclient._http.network import Network, marked_if_permanent, tls_context
-from adclient._http.send import Attempt, decoded_headers, reason_of
+from adclient._http.send import Attempt, reason_of
 from adclient._tasks.clock import monotonic
 
 # `httpx2.alias_httpx()` puts the latter two in the places of the former.
@@ -252,63 +253,39 @@ def timed_out(attempt: Attempt) -> Outcome:
     return attempt.failed(reason, sent=sent, timed_out=True)
 
 
-class ConnectionPool(BasePool[Backend, httpcore.ConnectionInterface]):
-    """Sends requests over connections of its own, from any number of threads."""
+class Idle(Generic[B, C]):
+    """The idle connections of a sync client."""
 
-    def __init__(self, network: Network) -> None:
-        super().__init__(network)
-        self._idle: deque[Connection[Backend, httpcore.ConnectionInterface]] = deque()
+    def __init__(self) -> None:
+        self._here: deque[Connection[B, C]] = deque()
         RESETTABLE.add(self)
+
+    def here(self) -> deque[Connection[B, C]]:
+        """Those that can be used here."""
+        return self._here
 
     def reset_after_fork(self) -> None:
         """Start without connections; closing the sockets in a child sends the peer nothing."""
-        close_all(self._idle)
+        close_all(self._here)
 
-    def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request, and return its response or failure by the deadline."""
-        attempt, send_over = Attempt(request, deadline), self._send_over
-        if is_patched():
-            from adclient._http.library import HTTPXAttempt  # imports httpx
 
-            attempt = HTTPXAttempt(request, deadline)
-            send_over = attempt.send_over
-        try:
-            connection = self._checkout(self._idle) or self._new_connection()
-            connection.backend.deadline = deadline
-            try:
-                send_over(connection.http, attempt)
-            except BaseException:  # even an interrupt leaves a request or response unfinished
-                connection.backend.close()
-                raise
-            self._keep(connection, self._idle)
-        except Exception as error:
-            return outcome_of(attempt, error)
-        return attempt.response()
+class AsyncIdle(Generic[B, C]):
+    """The idle connections of an async client, apart for each event loop."""
 
-    def close(self) -> None:
-        """Close the connections; doing it again does nothing."""
-        self.is_closed = True
-        close_all(self._idle)
+    def __init__(self) -> None:
+        # They do not refer to their loop, so they end with it.
+        self._loops: WeakKeyDictionary[object, deque[Connection[B, C]]] = WeakKeyDictionary()
+        RESETTABLE.add(self)
 
-    def _new_connection(self) -> Connection[Backend, httpcore.ConnectionInterface]:
-        backend = Backend(proxy=self._network.proxy, connector=self._connector)
-        pool = self._core_pool(
-            backend, httpcore.ConnectionPool, httpcore.SOCKSProxy, httpcore.HTTPProxy
-        )
-        return Connection(backend, pool.create_connection(self._origin))
+    def here(self) -> deque[Connection[B, C]]:
+        """Those of the running event loop."""
+        loop = current_token().native_token
+        idle = self._loops.get(loop)
+        if idle is None:
+            idle = self._loops[loop] = deque()
+        return idle
 
-    def _send_over(self, connection: httpcore.ConnectionInterface, attempt: Attempt, /) -> None:
-        """Send a request and read its response into the attempt."""
-        response = connection.handle_request(self._request(attempt))
-        body: Any = response.stream
-        try:
-            if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
-                # `extend` appends chunk by chunk, so what came before an error is kept.
-                attempt.chunks.extend(body)
-            else:
-                for chunk in body:
-                    if attempt.feed(chunk):
-                        break
-            attempt.finish()
-        finally:
-            body.close()  # only this lets httpcore consider the connection idle
+    def reset_after_fork(self) -> None:
+        """Start without connections; closing the sockets in a child sends the peer nothing."""
+        for idle in self._loops.values():
+            close_all(idle)

@@ -8,7 +8,7 @@ import socket
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol, Self, cast
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from adclient._core.request import Request
@@ -19,38 +19,6 @@ Errors = tuple[type[Exception], ...]
 
 # A peer may send single bytes, each of which takes forty as an object.
 _LONGEST_IN_CHUNKS = 1024 * 1024
-
-
-class Connections(Protocol):
-    """Sends the requests of a sync client, and closes what it has opened for them."""
-
-    @property
-    def is_closed(self) -> bool:
-        """True after its client was closed."""
-        ...
-
-    def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request, and return its response or failure by the deadline."""
-        ...
-
-    def close(self) -> None:
-        """Close the connections that were opened here."""
-
-
-class AsyncConnections(Protocol):
-    """The same for an async client."""
-
-    @property
-    def is_closed(self) -> bool:
-        """True after its client was closed."""
-        ...
-
-    async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request, and return its response or failure by the deadline."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connections that were opened here."""
 
 
 class Attempt:

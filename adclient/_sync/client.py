@@ -151,11 +151,11 @@ class AdClient(AccountReader, Record):
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
             from adclient._sync.engine import Engine
+            from adclient._sync.senders import resolve_connections
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import CapacityLimiter
-            from adclient._http.network import build_network
-            from adclient._http.resolve import (
-                resolve_connections,
+            from adclient._http.network import (
+                build_network,
                 resolve_clock,
                 resolve_transport,
                 warn_if_exposed,

@@ -9,6 +9,7 @@ import attrs
 
 from adclient._sync.gate_slot import GateSlot, none_in_time
 from adclient._sync.page import Page, Source
+from adclient._sync.senders import Connections
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for
@@ -17,11 +18,11 @@ from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
+from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._http.send import Connections
-from adclient._show.tracebacks import bare, forget_frames
-from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, run_blocking, countdown
+from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
+from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 LONGEST_WAIT = 30.0  # seconds, for what takes milliseconds
 PRELOADED = ["adclient.testing", "adclient.ledger.sqlite", "adclient.gate"]
 PRELOADED += ["adclient._sync.engine", "adclient._async.engine"]
-PRELOADED += ["adclient._http.pool", "adclient._http.async_pool", "adclient.policy.guard"]
+PRELOADED += ["adclient._sync.connections", "adclient._async.connections", "adclient.policy.guard"]
 
 
 @contextmanager

@@ -11,8 +11,8 @@ import pytest
 from clients import SYNC
 from raw_server import CERTIFICATE, Connection, RawServer, reply
 
-from adclient._http.async_backend import AsyncBackend
-from adclient._http.backend import Backend
+from adclient._async.connections import AsyncBackend
+from adclient._sync.connections import Backend
 from adclient._tasks.clock import monotonic
 
 AMPLE = 30.0

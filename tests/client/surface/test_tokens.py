@@ -20,7 +20,7 @@ from token_service import TokenService
 import adclient
 from adclient import AdClient, AdClientError, CallTimeout, Hooks, Token, Unauthenticated
 from adclient._core.auth import EARLY_PAUSE, PAUSE
-from adclient._http import resolve
+from adclient._http import network
 
 URL = "https://ads.example.com"
 HOUR = 3600.0
@@ -43,8 +43,8 @@ class Wall:
 @pytest.fixture
 def wall(monkeypatch) -> Wall:
     wall = Wall()
-    clock = resolve.SYSTEM_CLOCK._replace(wall_time=wall.read)
-    monkeypatch.setattr(resolve, "SYSTEM_CLOCK", clock)
+    clock = network.SYSTEM_CLOCK._replace(wall_time=wall.read)
+    monkeypatch.setattr(network, "SYSTEM_CLOCK", clock)
     return wall
 
 

@@ -10,7 +10,7 @@ from cases import each_case
 from clients import read, sync_and_async, sync_asyncio_trio, wait, write
 from raw_server import LISTING, RawServer, answer_to, reply, responding, serve_well, serving
 
-import adclient._http.async_pool  # noqa: F401  (here, so that coverage sees its import)
+import adclient._async.connections  # noqa: F401  (here, so that coverage sees its import)
 from adclient import ConnectionFailed, Draft, NotFound
 
 LISTING_BYTES = json.dumps(LISTING).encode()
