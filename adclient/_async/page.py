@@ -1,6 +1,7 @@
 """A page of a listing, and its link to the client that fetched it."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
@@ -35,28 +36,18 @@ A = TypeVar("A", bound=AttrsInstance)
 Convert = Callable[[object, type], object]
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class AsyncSource(Generic[T]):
     """The link from a page to its client: the engine, the call, and how its items are read.
 
     It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
 
-    __slots__ = ("_engine", "call", "cls", "convert", "shows_progress")
-
-    def __init__(
-        self,
-        engine: "AsyncEngine | None" = None,
-        call: Call | None = None,
-        *,
-        cls: type[Any] | None = None,
-        convert: Convert | None = None,
-        shows_progress: bool = False,
-    ) -> None:
-        self._engine = engine
-        self.call: Call | None = call
-        self.cls: type[Any] | None = cls  # the arguments of `typed()`
-        self.convert: Convert | None = convert
-        self.shows_progress: bool = shows_progress
+    engine: "AsyncEngine | None" = None
+    call: Call | None = None
+    cls: type[Any] | None = None  # the arguments of `typed()`
+    convert: Convert | None = None
+    shows_progress: bool = False
 
     @property
     def operation(self) -> str | None:
@@ -69,12 +60,12 @@ class AsyncSource(Generic[T]):
         Its items are those of the class of `typed()`, unless it is wanted `as_received`.
         """
         try:
-            if self._engine is None or self.call is None:
+            if self.engine is None or self.call is None:
                 raise PaginationError(
                     "this page was pickled or copied and has no client: call the method again with "
                     "cursor=page.next; page.data has the items of this page"
                 )
-            page: AsyncPage[T] = await self._engine.run(
+            page: AsyncPage[T] = await self.engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             object.__setattr__(page, "_source", self)  # nobody else has the page yet
@@ -91,16 +82,11 @@ class AsyncSource(Generic[T]):
 
     def typed(self, cls: type[A], convert: Convert | None) -> "AsyncSource[A]":
         """The same listing, read into another class."""
-        shows_progress = self.shows_progress
-        return AsyncSource(
-            self._engine, self.call, cls=cls, convert=convert, shows_progress=shows_progress
-        )
+        return AsyncSource(self.engine, self.call, cls, convert, self.shows_progress)
 
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
-        return AsyncSource(
-            self._engine, self.call, cls=self.cls, convert=self.convert, shows_progress=True
-        )
+        return replace(self, shows_progress=True)
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""
