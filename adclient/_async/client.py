@@ -3,15 +3,14 @@
 from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
 from adclient._async.accounts import AsyncAccountReader
 from adclient._async.namespaces import AsyncAlpha, AsyncBeta, AsyncDelta, AsyncGamma
-from adclient._async.settings import AsyncClientSettings, with_service
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
 from adclient._show.records import Card, Record, refuse_with
-from adclient._show.signatures import public_in, with_advice
+from adclient._show.signatures import deferred, public_in, with_advice
 from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -24,12 +23,39 @@ if TYPE_CHECKING:
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._async.engine import AsyncEngine
 else:
-    from adclient._async.settings import _extend, _hooks, _ledger, _policy, ssl
+    _hooks = deferred("adclient.Hooks")
+    ssl = deferred("ssl.SSLContext")
+    _extend = deferred("adclient.extend.Gate")
+    _ledger = deferred("adclient.ledger.Ledger")
+    _policy = deferred("adclient.policy.Policy")
 
 
 P = ParamSpec("P")
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
+
+
+class AsyncClientSettings(TypedDict, total=False):
+    """The arguments of a client by keyword, as in its constructor."""
+
+    base_url: str | None
+    token: AsyncTokenSource | None
+    auth: AsyncAuth | None
+    conventions: Conventions | None
+    timeout: float | None
+    max_retries: int | None
+    retry: RetryPolicy | None
+    headers: Mapping[str, str] | None
+    hooks: "_hooks.Hooks | None"
+    policy: "_policy.Policy | None"
+    ledger: "_ledger.Ledger | None"
+    actor: str | None
+    gate: "_extend.Gate | None"
+    max_concurrency: int | None
+    proxy: str | None
+    verify: "bool | str | PathLike[str] | ssl.SSLContext"
+    http_client: AsyncHTTPClient | None
+    transport: AsyncTransport | None
 
 
 @public_in("adclient")
@@ -145,7 +171,7 @@ class AsyncAdClient(AsyncAccountReader, Record):
             if base_url is None and settings.names_service():
                 given = dict(locals())
                 del given["self"]
-                AsyncAdClient.__init__(self, **with_service(None, given))
+                AsyncAdClient.__init__(self, **_with_service(None, given))
                 return
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
@@ -244,7 +270,7 @@ class AsyncAdClient(AsyncAccountReader, Record):
             >>> AsyncAdClient.from_service("service.toml", timeout=10)
             <AsyncAdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
         """
-        return cls(**with_service(path, cast(dict[str, Any], settings)))
+        return cls(**_with_service(path, cast(dict[str, Any], settings)))
 
     def _use(self, engine: "AsyncEngine") -> None:
         self._engine = engine
@@ -396,3 +422,15 @@ class AsyncAdClient(AsyncAccountReader, Record):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
+
+
+def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are given, which are moved, and those of a service file."""
+    from adclient._service.arguments import HiddenArguments, client_arguments
+
+    try:
+        return client_arguments(path, HiddenArguments(given))
+    except ConfigurationError as refused:
+        raise bare(refused) from None
+    finally:
+        given.clear()

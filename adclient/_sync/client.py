@@ -4,16 +4,15 @@
 from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
 from adclient._sync.accounts import AccountReader
 from adclient._sync.namespaces import Alpha, Beta, Delta, Gamma
-from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
-from adclient._show.records import Card, Record, refuse_with
-from adclient._show.signatures import public_in, with_advice
-from adclient._show.tracebacks import bare
+from adclient._display import notebook
+from adclient._display.signatures import deferred, public_in, with_advice
+from adclient._display.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -25,7 +24,11 @@ if TYPE_CHECKING:
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._sync.engine import Engine
 else:
-    from adclient._sync.settings import _extend, _hooks, _ledger, _policy, ssl
+    _hooks = deferred("adclient.Hooks")
+    ssl = deferred("ssl.SSLContext")
+    _extend = deferred("adclient.extend.Gate")
+    _ledger = deferred("adclient.ledger.Ledger")
+    _policy = deferred("adclient.policy.Policy")
 
 
 P = ParamSpec("P")
@@ -33,8 +36,31 @@ P = ParamSpec("P")
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
+class ClientSettings(TypedDict, total=False):
+    """The arguments of a client by keyword, as in its constructor."""
+
+    base_url: str | None
+    token: TokenSource | None
+    auth: Auth | None
+    conventions: Conventions | None
+    timeout: float | None
+    max_retries: int | None
+    retry: RetryPolicy | None
+    headers: Mapping[str, str] | None
+    hooks: "_hooks.Hooks | None"
+    policy: "_policy.Policy | None"
+    ledger: "_ledger.Ledger | None"
+    actor: str | None
+    gate: "_extend.Gate | None"
+    max_concurrency: int | None
+    proxy: str | None
+    verify: "bool | str | PathLike[str] | ssl.SSLContext"
+    http_client: HTTPClient | None
+    transport: Transport | None
+
+
 @public_in("adclient")
-class AdClient(AccountReader, Record):
+class AdClient(AccountReader, notebook.HTMLRepr):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and
@@ -146,7 +172,7 @@ class AdClient(AccountReader, Record):
             if base_url is None and settings.names_service():
                 given = dict(locals())
                 del given["self"]
-                AdClient.__init__(self, **with_service(None, given))
+                AdClient.__init__(self, **_with_service(None, given))
                 return
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
@@ -245,7 +271,7 @@ class AdClient(AccountReader, Record):
             >>> AdClient.from_service("service.toml", timeout=10)
             <AdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
         """
-        return cls(**with_service(path, cast(dict[str, Any], settings)))
+        return cls(**_with_service(path, cast(dict[str, Any], settings)))
 
     def _use(self, engine: "Engine") -> None:
         self._engine = engine
@@ -371,7 +397,7 @@ class AdClient(AccountReader, Record):
         self.close()
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
-        __aenter__ = __aexit__ = refuse_with
+        __aenter__ = __aexit__ = notebook.refuse_with
 
     def __repr__(self) -> str:
         if not hasattr(self, "_engine"):  # in a traceback of the constructor
@@ -384,7 +410,7 @@ class AdClient(AccountReader, Record):
             f"{guard}{', closed' * self._engine.is_closed}>"
         )
 
-    def _show(self) -> Card:
+    def _repr_html_(self) -> str:
         options = self._engine.options
         rows = [
             ("base_url", options.base_url),
@@ -393,7 +419,19 @@ class AdClient(AccountReader, Record):
             ("max_retries", options.retry.max_retries),
             *self._engine.guarded.items(),
         ]
-        return Card("AdClient", rows, state="closed" * self._engine.is_closed)
+        return notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
+
+
+def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are given, which are moved, and those of a service file."""
+    from adclient._service.arguments import HiddenArguments, client_arguments
+
+    try:
+        return client_arguments(path, HiddenArguments(given))
+    except ConfigurationError as refused:
+        raise bare(refused) from None
+    finally:
+        given.clear()

@@ -62,10 +62,8 @@ LAYERS = {
 # What imports more than that, and why.
 EXCEPTIONS = {
     # A client composes what its caller names; nothing of it is loaded before.
-    "adclient._async.client": {"ledger", "policy"},
-    "adclient._sync.client": {"ledger", "policy"},
-    "adclient._async.settings": {"_service", "ledger", "policy"},
-    "adclient._sync.settings": {"_service", "ledger", "policy"},
+    "adclient._async.client": {"_service", "ledger", "policy"},
+    "adclient._sync.client": {"_service", "ledger", "policy"},
     # A service file has credentials, a proxy, and the names of reads.
     "adclient._service.arguments": {"_core"},
     "adclient._service.reading": {"_core", "_http"},

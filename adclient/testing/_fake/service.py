@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import attrs
 
 from adclient import AdClient, AsyncAdClient
-from adclient._async.settings import AsyncClientSettings
+from adclient._async.client import AsyncClientSettings
 from adclient._http.library import ServiceTransport
 from adclient._service.reading import read_service
-from adclient._sync.settings import ClientSettings
+from adclient._sync.client import ClientSettings
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.extend import Outcome, Request
