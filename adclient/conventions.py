@@ -84,7 +84,7 @@ def query_of_url(next: JSON) -> dict[str, JSON]:
             if found
             else "is neither a URL with a query, nor an object that holds one"
         )
-        raise PaginationError(f"the continuation {problem}", cursor=next)
+        raise PaginationError(f"the next {problem}", cursor=next)
     return {
         name: texts[-1]
         for name, texts in parse_qs(found[0], keep_blank_values=True).items()

@@ -79,7 +79,7 @@ class RequestEvent(CallEvent):
 
     Attributes:
         method: The HTTP method.
-        url: The URL, without its query: that may contain a signed continuation.
+        url: The URL, without its query: that may contain a signed cursor.
         attempt: The number of the attempt, from 1 on.
     """
 

@@ -35,7 +35,7 @@ from adclient._http.pool import (
     FAULTS,
     AsyncIdle,
     BasePool,
-    Connection,
+    PooledConnection,
     close_all,
     is_async_patched,
     outcome_of,
@@ -44,7 +44,7 @@ from adclient._http.pool import (
 from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
-_Connection = Connection["AsyncBackend", httpcore.AsyncConnectionInterface]
+_Connection = PooledConnection["AsyncBackend", httpcore.AsyncConnectionInterface]
 
 
 class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInterface]):
@@ -88,7 +88,7 @@ class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInter
         pool = self._core_pool(
             backend, httpcore.AsyncConnectionPool, httpcore.AsyncSOCKSProxy, httpcore.AsyncHTTPProxy
         )
-        return Connection(backend, pool.create_connection(self._origin))
+        return PooledConnection(backend, pool.create_connection(self._origin))
 
     async def _send_over(self, connection: _Connection, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""

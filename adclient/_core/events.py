@@ -2,7 +2,6 @@
 
 import itertools
 import logging
-import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,27 +27,15 @@ log = logging.getLogger("adclient")
 log.addHandler(logging.NullHandler())
 
 
-class _StderrHandler(logging.Handler):
-    """Writes to standard error, unless the program has set up logging meanwhile."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        # Looked up each time, as tests and notebooks replace it; some programs have none.
-        if sys.stderr is not None and not logging.root.handlers:
-            print(self.format(record), file=sys.stderr)
-
-
 def write_log_to_stderr() -> None:
-    """Write the log to standard error, if the environment asks for it."""
+    """Write the log to standard error if the environment asks for it, unless logging is set up."""
     level = from_environment(ENV_LOG)
     if level is None:
         return
     if level.lower() not in ("info", "debug"):
         raise ConfigurationError(f"{ENV_LOG} must be info or debug, not {short(level)!r}")
     log.setLevel(level.upper())
-    if len(log.handlers) == 1:  # the one above
-        handler = _StderrHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
-        log.addHandler(handler)
+    logging.basicConfig(format="%(asctime)s %(name)s %(levelname)s %(message)s")
 
 
 class Span(Protocol):

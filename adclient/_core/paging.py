@@ -138,7 +138,7 @@ def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
         shown = shown.partition("?")[0] + "?…"
     shown = without_secrets(shown)
     text = one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
-    return pagination_error(call, f"the continuation {text} {problem}", cursor)
+    return pagination_error(call, f"the next {text} {problem}", cursor)
 
 
 def pagination_error(call: Call, problem: str, cursor: JSON) -> PaginationError:

@@ -125,7 +125,7 @@ C = TypeVar("C", bound=_CoreConnection)
 P = TypeVar("P")
 
 
-class Connection(Generic[B, C]):
+class PooledConnection(Generic[B, C]):
     """A connection of httpcore, which is opened by its first request, and its backend."""
 
     def __init__(self, backend: B, http: C) -> None:
@@ -194,7 +194,7 @@ class BasePool(Generic[B, C]):
             url, auth, ssl_context=context, proxy_ssl_context=to_proxy, network_backend=backend
         )
 
-    def _checkout(self, idle: deque[Connection[B, C]]) -> Connection[B, C] | None:
+    def _checkout(self, idle: deque[PooledConnection[B, C]]) -> PooledConnection[B, C] | None:
         """Take a usable connection, and close those that have expired."""
         expiry = monotonic() - KEEPALIVE_EXPIRY
         # Without a lock: a deque appends and pops atomically.
@@ -212,7 +212,9 @@ class BasePool(Generic[B, C]):
         except IndexError:  # empty, perhaps because another thread took the last one
             return None
 
-    def _keep(self, connection: Connection[B, C], idle: deque[Connection[B, C]]) -> None:
+    def _keep(
+        self, connection: PooledConnection[B, C], idle: deque[PooledConnection[B, C]]
+    ) -> None:
         """Keep a connection for the next request, if it can carry one."""
         # The server closes it, the body was not read to its end, or a tool left the response open.
         if not connection.http.is_idle():
@@ -224,7 +226,7 @@ class BasePool(Generic[B, C]):
             close_all(idle)
 
 
-def close_all(idle: "deque[Connection[B, C]]") -> None:
+def close_all(idle: "deque[PooledConnection[B, C]]") -> None:
     """Close idle connections."""
     with suppress(IndexError):  # another thread could take the last one after a test for it
         while True:
@@ -257,10 +259,10 @@ class Idle(Generic[B, C]):
     """The idle connections of a sync client."""
 
     def __init__(self) -> None:
-        self._here: deque[Connection[B, C]] = deque()
+        self._here: deque[PooledConnection[B, C]] = deque()
         RESETTABLE.add(self)
 
-    def here(self) -> deque[Connection[B, C]]:
+    def here(self) -> deque[PooledConnection[B, C]]:
         """Those that can be used here."""
         return self._here
 
@@ -274,10 +276,10 @@ class AsyncIdle(Generic[B, C]):
 
     def __init__(self) -> None:
         # They do not refer to their loop, so they end with it.
-        self._loops: WeakKeyDictionary[object, deque[Connection[B, C]]] = WeakKeyDictionary()
+        self._loops: WeakKeyDictionary[object, deque[PooledConnection[B, C]]] = WeakKeyDictionary()
         RESETTABLE.add(self)
 
-    def here(self) -> deque[Connection[B, C]]:
+    def here(self) -> deque[PooledConnection[B, C]]:
         """Those of the running event loop."""
         loop = current_token().native_token
         idle = self._loops.get(loop)

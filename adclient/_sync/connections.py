@@ -36,7 +36,7 @@ from adclient._http.pool import (
     FAULTS,
     Idle,
     BasePool,
-    Connection,
+    PooledConnection,
     close_all,
     is_patched,
     outcome_of,
@@ -44,7 +44,7 @@ from adclient._http.pool import (
 from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
-_Connection = Connection["Backend", httpcore.ConnectionInterface]
+_Connection = PooledConnection["Backend", httpcore.ConnectionInterface]
 
 
 class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
@@ -87,7 +87,7 @@ class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
         pool = self._core_pool(
             backend, httpcore.ConnectionPool, httpcore.SOCKSProxy, httpcore.HTTPProxy
         )
-        return Connection(backend, pool.create_connection(self._origin))
+        return PooledConnection(backend, pool.create_connection(self._origin))
 
     def _send_over(self, connection: _Connection, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""

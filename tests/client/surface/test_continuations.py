@@ -95,7 +95,7 @@ def test_query_of_a_foreign_url_continues_at_the_own_address(next) -> None:
 @each_case("next", "x7", {"a": "/ads?x=1", "b": "/ads?x=2"})
 def test_continuation_without_one_query_is_not_sent(next) -> None:
     pages = pages_of(Service(a_page("a", next)), continuation=query_of_url)
-    found, error = refused(pages, "the continuation is ")
+    found, error = refused(pages, "the next is ")
     assert (found, error.operation, error.cursor) == ("a", "beta.list_campaigns", next)
 
 

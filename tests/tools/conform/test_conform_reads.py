@@ -133,7 +133,7 @@ ELSEWHERE = "https://other.example/v1/ads?cursor=2"
     (ignored, FIRST_AGAIN, ""),
     (
         edited(ADS, put("next", ELSEWHERE, "page")),
-        "open: page 2: not sent: gamma.list_ads: the continuation 'https://other.example/v1/ads?…' "
+        "open: page 2: not sent: gamma.list_ads: the next 'https://other.example/v1/ads?…' "
         "points to another endpoint, so nothing was sent",
         "",
     ),
