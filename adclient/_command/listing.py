@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 _METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
 # `beta.campaigns` is `beta.list_campaigns`.
 _READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
-_FILTERS = {
-    "campaign_id": ("--campaign", "ID", "only this campaign"),
-    "creative_id": ("--creative", "ID", "only this creative"),
-    "date_range": ("--date-range", "RANGE", "the period of the figures, such as LAST_30_DAYS"),
-    "targeting": ("--targeting", "JSON", 'the options to look for, such as \'{"query": "bike"}\''),
-}
+_PARAMETERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
+# Each parameter of a read, and its option.
+_OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _PARAMETERS}
 _ABOUT = """\
 reads, and what narrows them:
 {reads}
@@ -49,7 +46,7 @@ written of the last page, if it was not complete.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     reads = [
-        f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
+        f"  {name:<24} {' '.join(_OPTIONS[each] for each in _filters(read))}".rstrip()
         for name, read in _READS.items()
     ]
     codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts failed"}
@@ -57,9 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
     accounts.add_arguments(parser)
-    for name, (option, metavar, about) in _FILTERS.items():
-        kind = connection.json_object if name == "targeting" else str
-        add(option, metavar=metavar, dest=name, type=kind, help=about)
+    for name, option in _OPTIONS.items():
+        is_object, about = _PARAMETERS[name].type == "object", _PARAMETERS[name].about
+        kind, metavar = (connection.json_object, "JSON") if is_object else (str, option[2:].upper())
+        add(option, metavar=metavar, dest=name, type=kind, help=about or f"only this {option[2:]}")
     add("--limit", type=int, metavar="N", help="the most items to list; all by default")
     add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
     add_shape = output.add_arguments(parser)
@@ -79,9 +77,9 @@ def run(options: argparse.Namespace) -> int:
     read = _READS.get(options.read) or _METHODS[options.read]
     if options.limit is not None:
         check_count("limit", options.limit, least=1)
-    filters = {name: value for name in _FILTERS if (value := getattr(options, name)) is not None}
+    filters = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
     for name in filters.keys() - set(_filters(read)):
-        raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
+        raise ConfigurationError(f"{options.read} takes no {_OPTIONS[name]}")
     ids = accounts.account_ids(options)
     is_one = len(ids) == 1 and options.accounts_from is None
     cls: type[Any] | None = options.cls
