@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from adclient._command import connection, output, tell
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient._tables.records import record
 from adclient.errors import AdClientError, ConfigurationError
 

@@ -5,7 +5,7 @@ import json
 
 from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient.conform import ConformInterrupted, ConformReport, conform
 from adclient.errors import ConfigurationError
 from adclient.models import JSON

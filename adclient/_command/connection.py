@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from adclient._service.arguments import build_auth, client_arguments, named_files
+from adclient._service.arguments import build_auth, client_arguments
+from adclient._service.file import read_service
 from adclient._values.json_values import JSON
 from adclient._values.jsontext import JSONError, loads
 from adclient.errors import ConfigurationError
@@ -85,9 +86,9 @@ def add_from_service(options: argparse.Namespace) -> None:
         name for name in ("policy", "ledger") if name in options and getattr(options, name) is None
     ]
     if missing and (path := service_path(options)) is not None:
-        files = named_files(path)
+        service = read_service(path)
         for name in missing:
-            setattr(options, name, files[name])
+            setattr(options, name, getattr(service, name))
 
 
 def require_ledger(options: argparse.Namespace) -> None:

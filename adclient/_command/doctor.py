@@ -8,8 +8,8 @@ import attrs
 
 from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe, tell
+from adclient._service.file import read_service
 from adclient._service.model import AuthShape
-from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator
 from keyword import iskeyword
 
 from adclient._command import EXIT_CODES, connection, describe
+from adclient._service.file import read_service
 from adclient._service.model import Service, Shape, Shapes
-from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_SERVICE
 

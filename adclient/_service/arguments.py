@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from adclient._core.auth import SecretHeader, no_credentials
-from adclient._service.model import AuthShape, Service
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
+from adclient._service.model import AuthShape
 from adclient.errors import ConfigurationError
 from adclient.extend import Request
 from adclient.options import (
@@ -43,7 +43,7 @@ def client_arguments(
     if path is None and (path := from_environment(ENV_SERVICE)) is None:
         problem = f"the service file is missing: pass its path, or set {ENV_SERVICE}"
         raise ConfigurationError(problem, argument="path")
-    service, folder = read_service(path), Path(path).parent
+    service = read_service(path)
     known = HiddenArguments(base_url=service.url, conventions=service.conventions)
     known["headers"] = {**service.headers, **check_headers(given.get("headers") or {})}
     given = HiddenArguments(
@@ -71,39 +71,26 @@ def client_arguments(
         known |= _credentials(auth, path, further)
     if not is_replaced and not has_sender:  # which have their own
         known["proxy"] = service.proxy
-        known["verify"] = True if service.ca_file is None else folder / service.ca_file
-    files = _files(service, folder)
-    if files["policy"] is not None and "policy" not in given:
+        known["verify"] = service.ca_file or True
+    if service.policy is not None and "policy" not in given:
         from adclient.policy import Policy
 
-        known["policy"] = Policy.read(files["policy"])
-    if files["ledger"] is not None and "ledger" not in given and not is_replaced:
+        known["policy"] = Policy.read(service.policy)
+    if service.ledger is not None and "ledger" not in given and not is_replaced:
         from adclient.ledger import open_ledger
 
-        known["ledger"] = open_ledger(files["ledger"])
+        known["ledger"] = open_ledger(service.ledger)
     if "conventions" not in given:
-        likely = [name for name, sure in service.certainty.items() if sure == "likely"]
-        doubts = [f"only likely, not observed: {', '.join(likely)}"] * bool(likely)
-        if service.certainty.get("cursor_parameter") == "not observed":
-            doubts.append("no second page was seen, so cursor_parameter is a guess")
+        doubts = [
+            f"{name} ({sure})"
+            for name, sure in service.certainty.items()
+            if sure == "likely" or (sure == "not observed" and name == "cursor_parameter")
+        ]
         if doubts:
             advice = "check it, and remove it from `certainty`"
-            warn_caller(f"{path}: {'; '.join(doubts)}; {advice}")
+            warn_caller(f"{path}: not certain: {', '.join(doubts)}; {advice}")
     known.update(given)
     return known
-
-
-def named_files(path: str | os.PathLike[str]) -> dict[str, str | None]:
-    """The policy and the ledger that a service file names."""
-    return _files(read_service(path), Path(path).parent)
-
-
-def _files(service: Service, folder: Path) -> dict[str, str | None]:
-    named = {"policy": service.policy, "ledger": service.ledger}
-    return {
-        name: place if place is None or "://" in place else str(folder / place)
-        for name, place in named.items()
-    }
 
 
 def _credentials(
@@ -117,7 +104,7 @@ def _credentials(
         return {"auth": no_credentials}
     secret: str | Callable[[], str] | None = None
     if shape.file is not None:
-        place = Path(path).parent / shape.file
+        place = Path(shape.file)
 
         def read() -> str:  # read for each request: another process may renew it
             try:

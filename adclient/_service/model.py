@@ -1,6 +1,6 @@
 """What a service file contains."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import attrs
@@ -110,7 +110,7 @@ class Service:
 
     `certainty` is that of the settings in `conventions` that the doctor examined, by their names;
     those of a read are named like `gamma.list_ads.cursor_parameter`. What it does not name was set
-    by a person. Paths are those of files, as the file has them: relative to its folder.
+    by a person. In a file, paths are relative to its folder.
     """
 
     url: str
@@ -125,3 +125,13 @@ class Service:
     certainty: Mapping[str, Certainty] = attrs.field(factory=dict[str, Certainty])
     errors: ErrorShape | None = None
     listings: Mapping[str, Listing] = attrs.field(factory=dict[str, Listing])
+
+
+def with_paths(service: Service, change: Callable[[str], str]) -> Service:
+    """The service with each path in it changed, but not the URL of a ledger."""
+    paths = {name: getattr(service, name) for name in ("ca_file", "policy", "ledger")}
+    changed = {name: change(path) for name, path in paths.items() if path and "://" not in path}
+    auth = service.auth
+    if auth is not None and auth.file is not None:
+        auth = attrs.evolve(auth, file=change(auth.file))
+    return attrs.evolve(service, auth=auth, **changed)

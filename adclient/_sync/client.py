@@ -10,9 +10,9 @@ from adclient import options as settings
 from adclient._sync.accounts import AccountReader
 from adclient._sync.namespaces import Alpha, Beta, Delta, Gamma
 from adclient._core.auth import Auth, TokenSource, Credentials
-from adclient._display import notebook
-from adclient._display.signatures import deferred, public_in, with_advice
-from adclient._display.tracebacks import bare
+from adclient._show.records import Card, Record, refuse_with
+from adclient._show.signatures import deferred, public_in, with_advice
+from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -60,7 +60,7 @@ class ClientSettings(TypedDict, total=False):
 
 
 @public_in("adclient")
-class AdClient(AccountReader, notebook.HTMLRepr):
+class AdClient(AccountReader, Record):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and
@@ -397,7 +397,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         self.close()
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
-        __aenter__ = __aexit__ = notebook.refuse_with
+        __aenter__ = __aexit__ = refuse_with
 
     def __repr__(self) -> str:
         if not hasattr(self, "_engine"):  # in a traceback of the constructor
@@ -410,7 +410,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             f"{guard}{', closed' * self._engine.is_closed}>"
         )
 
-    def _repr_html_(self) -> str:
+    def _show(self) -> Card:
         options = self._engine.options
         rows = [
             ("base_url", options.base_url),
@@ -419,7 +419,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             ("max_retries", options.retry.max_retries),
             *self._engine.guarded.items(),
         ]
-        return notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
+        return Card("AdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

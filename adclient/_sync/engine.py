@@ -18,11 +18,10 @@ from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
-from adclient._display.tracebacks import bare, forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._tasks.blocking import LONGEST_END, REPORTING, run_blocking, countdown
+from adclient._show.tracebacks import bare, forget_frames
+from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, run_blocking, countdown
 from adclient._tasks.clock import Clock, in_time
-from adclient._tasks.stopping import STOPS
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
 from adclient import AdClient
+from adclient._service.file import read_service
 from adclient._service.model import Service
-from adclient._service.reading import read_service
 from adclient._show.tracebacks import forget_frames
 from adclient.extend import parts_of, validated
 from adclient.models import JSON

@@ -1,14 +1,14 @@
 """What the doctor reports: findings, and the code and the service file that follow from them."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import attrs
 
-from adclient._service.model import Service
-from adclient._service.reading import read_service
-from adclient._service.writing import text_of
+from adclient._service.file import read_service, text_of
+from adclient._service.model import Service, with_paths
 from adclient._values.json_values import ToJSON, is_array, is_object
 from adclient._values.jsontext import quoted
 from adclient.conventions import Conventions
@@ -161,7 +161,7 @@ class Report(ToJSON):
             raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
         part = Path(f"{target}.part")
         suggestions = dict(pair for each in self.findings for pair in each.suggestions.items())
-        text = text_of(_relative_to(target.parent, self.service), suggestions)
+        text = text_of(with_paths(self.service, partial(_path_from, target.parent)), suggestions)
         part.write_text(text, "utf-8", newline="\n")
         part.replace(target)
         return attrs.evolve(self, path=str(path))
@@ -287,20 +287,12 @@ class Report(ToJSON):
         )
 
 
-def _relative_to(folder: Path, service: Service) -> Service:
-    """The service with paths as a file in a folder names them."""
-    auth = service.auth
-    if auth is not None:
-        auth = attrs.evolve(auth, file=_path_from(folder, auth.file))
-    return attrs.evolve(service, auth=auth, ca_file=_path_from(folder, service.ca_file))
-
-
-def _path_from(folder: Path, path: str | None) -> str | None:
+def _path_from(folder: Path, path: str) -> str:
     """A path as a file in a folder names it on every system."""
     try:
-        return path and Path(os.path.relpath(path, folder)).as_posix()
+        return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive of Windows
-        return Path(str(path)).absolute().as_posix()
+        return Path(path).absolute().as_posix()
 
 
 def _plain(value: object) -> JSON:

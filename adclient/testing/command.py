@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from adclient._command.listening import address_of, listen
 from adclient._http.network import is_loopback
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient._show.tracebacks import needs
 from adclient.errors import ConfigurationError
 from adclient.testing._fake.like import account_ids, secret_of

@@ -17,7 +17,7 @@ from adclient import AdClient, AsyncAdClient
 
 VARIABLE = "ADS_SECRET"
 # In one service, two ways to continue were told apart only by what they lead to.
-pytestmark = pytest.mark.filterwarnings("ignore:.*only likely, not observed")
+pytestmark = pytest.mark.filterwarnings("ignore:.*not certain")
 
 
 @attrs.frozen

@@ -66,7 +66,7 @@ EXCEPTIONS = {
     "adclient._sync.client": {"_service", "ledger", "policy"},
     # A service file has credentials, a proxy, and the names of reads.
     "adclient._service.arguments": {"_core"},
-    "adclient._service.reading": {"_core", "_http"},
+    "adclient._service.file": {"_core", "_http"},
 }
 # They look at what a client does not: refusals, pages of any shape, and requests it would not send.
 EXCEPTIONS |= {

@@ -14,8 +14,8 @@ from fake_helpers import PATHS
 
 from adclient import AdClient, APIError, Conventions, Request
 from adclient._core.operations import READS
+from adclient._service.file import text_of
 from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
-from adclient._service.writing import text_of
 from adclient.conventions import query_of_url
 from adclient.testing import FakeAdService
 

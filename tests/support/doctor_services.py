@@ -15,7 +15,7 @@ from raw_server import RawServer, reply
 
 from adclient import AdClient, Conventions, RetryPolicy
 from adclient._core.operations import READS
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient.doctor import Report, examine
 
 URL = "https://ads.example.com"

@@ -14,7 +14,7 @@ import attrs
 from adclient import AdClient, AsyncAdClient
 from adclient._async.client import AsyncClientSettings
 from adclient._http.library import ServiceTransport
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient._sync.client import ClientSettings
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError

@@ -14,7 +14,7 @@ from windows import run_like_windows
 
 import adclient
 from adclient._command import main
-from adclient._service.reading import read_service
+from adclient._service.file import read_service
 from adclient.testing import FakeAdService
 
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]

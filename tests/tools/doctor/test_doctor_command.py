@@ -16,8 +16,8 @@ from raw_server import CERTIFICATE, LISTING, RawServer, refusing_url, reply
 
 from adclient import AdClient, ConfigurationError
 from adclient._command import main
+from adclient._service.file import read_service
 from adclient._service.model import AuthShape
-from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, examine
 
 BETA = ["--account", "account_b204"]
@@ -111,7 +111,7 @@ def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
         ["--token-header", "X-Key", "--token-file", "token"],
         "x-key",
         "sesame-1",
-        AuthShape(scheme="", header="x-key", file="../token"),
+        AuthShape(scheme="", header="x-key", file="ads/../token"),
     ),
     ([], "authorization", "Bearer sesame-1", AuthShape(env="ADCLIENT_TOKEN")),
 )

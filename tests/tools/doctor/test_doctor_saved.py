@@ -11,8 +11,8 @@ from cases import each_case
 from doctor_services import ACCOUNT, URL, Listing, Service, examined, served
 
 from adclient._command import main
+from adclient._service.file import read_service
 from adclient._service.model import AuthShape, Shape
-from adclient._service.reading import read_service
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ def test_setting_that_was_not_observed_warns_once(client_class, path) -> None:
         for _ in range(2):
             client_class.from_service(path)
     (warning,) = caught
-    doubts = "only likely, not observed: read_parameters; no second page was seen, so cursor_"
+    doubts = "not certain: read_parameters (likely), cursor_parameter (not observed); check it"
     assert doubts in str(warning.message)
     assert warning.filename == __file__
     with warnings.catch_warnings(action="error"):

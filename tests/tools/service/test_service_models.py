@@ -12,8 +12,8 @@ from run_command import run_command
 
 from adclient import AdClient
 from adclient._command import main
+from adclient._service.file import text_of
 from adclient._service.model import Listing, Service
-from adclient._service.writing import text_of
 from adclient.survey.samples import shapes_of
 
 URL = "https://ads.example.com"
