@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from adclient._command import connection, output, tell
 from adclient._service.file import read_service
-from adclient._tables.records import record
+from adclient._tables.records import row_of
 from adclient.errors import AdClientError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def list_accounts(
             elif folder is not None:
                 error = _write_part(folder, account_id, result)
             else:
-                rows += [{"account_id": account_id} | record(item) for item in result]
+                rows += [{"account_id": account_id} | row_of(item) for item in result]
                 if is_streamed:
                     output.write(rows, shape)
                     rows.clear()

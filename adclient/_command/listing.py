@@ -13,7 +13,7 @@ from adclient._command import EXIT_CODES, accounts, connection, describe, output
 from adclient._command.output import json_line
 from adclient._show.tracebacks import needs
 from adclient._tables.items import Items
-from adclient._tables.records import record
+from adclient._tables.records import row_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import without_secrets
@@ -146,7 +146,7 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
 
 
 def _write(shape: str, items: Iterable[Item]) -> None:
-    output.write([record(item) for item in items], shape)
+    output.write([row_of(item) for item in items], shape)
 
 
 def _how_to_continue(cursor: JSON, remark: str = "") -> str:

@@ -32,6 +32,11 @@ def record(item: object) -> dict[str, object]:
     return {name: plain(value) for name, value in fields.items()}
 
 
+def row_of(item: Item) -> dict[str, object]:
+    """The fields of an item for a row, in which those of the interface are never missing."""
+    return {"id": item.id, "name": item.name, "status": item.status, **item.to_dict()}
+
+
 def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     """The values of each field; None where a row does not have it."""
     names = dict.fromkeys(chain.from_iterable(rows))
