@@ -223,6 +223,9 @@ def test_csv_on_a_terminal_has_no_control_characters() -> None:
     with listing_of(item("a\x1b[31m\u202e\nb")) as server:
         ran = run_command(*ADS, "--url", server.url, "--csv", terminals=["out"])
     assert ran.out == 'id,name,status\ni,"a\\x1b[31m\\u202e\\nb",s\n'
+    with listing_of({"id": "i"}) as server:  # of an analysis, which may lack the others
+        ran = run_command("list", "alpha.objectives", "-a", "a", "--url", server.url, "--csv")
+    assert ran.out == "id,name,status\ni,,\n"
 
 
 def test_json_is_printable_and_exact() -> None:
