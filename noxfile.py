@@ -212,7 +212,7 @@ def pipelines(session: nox.Session) -> None:
 @nox.session(default=False)
 def recipes(session: nox.Session) -> None:
     """Run the recipes with Celery and with Spark, which needs Java."""
-    session.install("-e", ".[arrow,server,test]", "celery>=5.5", "pandas>=2.2", "pyspark>=4")
+    session.install("-e", ".[arrow,server,test]", "celery>=5.5", "pyspark>=4")
     session.run("pytest", "-q", *PATIENT, "tests/recipes", *session.posargs)
 
 

@@ -65,9 +65,9 @@ def test_soft_time_limit_is_the_cause_of_an_unknown_outcome(tasks, fake, tmp_pat
     fake.faults.add(Fault.slow(60), operation="beta.pause_campaign", call=2)
     results = []
     # The first one also starts what the second has no time for.
-    for campaign_id, limit in (("campaign_57a7", 60), ("campaign_cb1a", 3), ("campaign_cb1a", 60)):
+    for campaign_id, limit in (("campaign_57a7", 60), ("campaign_cb1a", 10), ("campaign_cb1a", 60)):
         task = tasks.pause.apply_async(("account_b204", campaign_id), soft_time_limit=limit)
-        results.append(task.get(timeout=60, propagate=False))
+        results.append(task.get(timeout=120, propagate=False))
     first, second, third = results
     assert first == fake.drafts[0].draft_id
     assert second == "Look in the dashboard: SoftTimeLimitExceeded()"
