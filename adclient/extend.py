@@ -16,8 +16,7 @@ from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._core.retry import Turn
-from adclient._tasks.blocking import countdown
-from adclient._tasks.clock import Clock
+from adclient._tasks.clock import Clock, countdown
 from adclient._values import jsontext
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError

@@ -21,8 +21,15 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._show.tracebacks import bare, forget_frames
-from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, async_run_blocking, countdown
-from adclient._tasks.clock import Clock, async_in_time
+from adclient._tasks.clock import (
+    LONGEST_END,
+    REPORTING,
+    STOPS,
+    Clock,
+    async_in_time,
+    async_run_blocking,
+    countdown,
+)
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

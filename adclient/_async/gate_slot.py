@@ -9,7 +9,7 @@ from adclient._core.exchange import Exchange
 from adclient._core.response import Failure, too_late
 from adclient._core.retry import Ask, Turn
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
-from adclient._tasks.blocking import LONGEST_END, async_run_blocking, countdown
+from adclient._tasks.clock import LONGEST_END, async_run_blocking, countdown
 
 if TYPE_CHECKING:
     from adclient.extend import Gate

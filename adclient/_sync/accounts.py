@@ -17,7 +17,7 @@ from adclient._show.records import PublicDir
 from adclient._show.signatures import public_in
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items
-from adclient._tasks.blocking import Stop
+from adclient._tasks.clock import Stop
 from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
 from adclient.options import check_count, check_type
 

@@ -20,8 +20,15 @@ from adclient._core.response import Failure, Outcome, too_late
 from adclient._core.retry import Pauses, RetryQuota
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._show.tracebacks import bare, forget_frames
-from adclient._tasks.blocking import LONGEST_END, REPORTING, STOPS, run_blocking, countdown
-from adclient._tasks.clock import Clock, in_time
+from adclient._tasks.clock import (
+    LONGEST_END,
+    REPORTING,
+    STOPS,
+    Clock,
+    in_time,
+    run_blocking,
+    countdown,
+)
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result

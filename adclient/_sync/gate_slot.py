@@ -10,7 +10,7 @@ from adclient._core.exchange import Exchange
 from adclient._core.response import Failure, too_late
 from adclient._core.retry import Ask, Turn
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient._tasks.blocking import LONGEST_END, run_blocking, countdown
+from adclient._tasks.clock import LONGEST_END, run_blocking, countdown
 
 if TYPE_CHECKING:
     from adclient.extend import Gate

@@ -8,8 +8,7 @@ from uuid import uuid4
 
 import attrs
 
-from adclient._tasks.blocking import LONGEST_END, REPORTING
-from adclient._tasks.clock import monotonic
+from adclient._tasks.clock import LONGEST_END, REPORTING, monotonic
 from adclient._values.redact import one_line
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
