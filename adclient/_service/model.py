@@ -1,7 +1,7 @@
 """What a service file contains."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 from attrs.validators import and_, deep_mapping, ge, instance_of, le, optional
@@ -130,7 +130,9 @@ class Service:
 def with_paths(service: Service, change: Callable[[str], str]) -> Service:
     """The service with each path in it changed, but not the URL of a ledger."""
     paths = {name: getattr(service, name) for name in ("ca_file", "policy", "ledger")}
-    changed = {name: change(path) for name, path in paths.items() if path and "://" not in path}
+    changed: dict[str, Any] = {
+        name: change(path) for name, path in paths.items() if path and "://" not in path
+    }
     auth = service.auth
     if auth is not None and auth.file is not None:
         auth = attrs.evolve(auth, file=change(auth.file))

@@ -227,7 +227,7 @@ def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
         # Other rows of one id may be those of other days.
         repeated: Verdict = "open" if len(rows) == len(items) else "failed"
         yield "distinct ids", times == 1 or repeated, f"{most}: {times} of {len(items)} items"
-    values = _VALUES | dict.fromkeys(("campaign_id", "creative_id"), ids[0] if ids else None)
+    values = {**_VALUES, **dict.fromkeys(("campaign_id", "creative_id"), next(iter(ids), None))}
     for name in operation.names[1:]:
         if values[name] is not None:
             received = run.ask(operation, {"account_id": account_id, name: values[name]})
@@ -235,7 +235,7 @@ def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
             is_guess = received.is_refused and name in ("targeting", "creative_id")
             is_right = received.status == 200 and received.items is not None
             is_open = is_guess or not received.is_sent
-            yield f"with {name}", "open" if is_open else is_right, received.text
+            yield f"with {name}", is_right or (is_open and "open"), received.text
     received = run.ask(operation, {})
     yield _refusal("without account_id", received, is_wrong=received.is_success)
     received = run.ask(operation, {"account_id": UNKNOWN_ACCOUNT})
@@ -266,7 +266,7 @@ def _read_listing(
     received = first
     while True:
         number, page = len(pages) + 1, received.page
-        is_again = pages and page is not None and page.ids and page.ids == first.view.ids
+        is_again = bool(pages and page and page.ids and page.ids == first.view.ids)
         if is_again or not received.is_success:
             problem = "the first page again" if is_again else received.text
             is_open = is_again or received.is_refused or not received.is_sent

@@ -90,7 +90,10 @@ def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str,
         fields = shapes_of(own)
         sample = _sampled(own, fields, inventor.codes)
         # What is beside the items of the first page, and of the last.
-        pages = [{"page": page.page, **page.extra} for page in (*views[:1], *views[1:][-1:])]
+        pages: list[Row] = []
+        for page in (*views[:1], *views[1:][-1:]):
+            if page.page or page.extra:
+                pages.append({"page": page.page, **page.extra})
         beside = {**shapes_of(pages), "page": Shape(properties=shapes_of(v.page for v in views))}
         sizes = [len(page.items) for page in views if page.end is None]
         listings[each.name] = Listing(
@@ -100,9 +103,7 @@ def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str,
             page_size=max(sizes, default=0) or None,
             next=None if each.search is None else each.search.form,
             rows=tuple(inventor.row(kind, row, fields) for row in sample),
-            pages=tuple(
-                inventor.row("page", page, beside) for page in pages if page != {"page": {}}
-            ),
+            pages=tuple(inventor.row("page", page, beside) for page in pages),
             item=fields,
         )
     return listings
