@@ -128,10 +128,9 @@ class AdClientError(Exception, Record):
 
     def _show(self) -> Card:
         names = [name for name in ErrorDetails.__annotations__ if name != "headers"]
-        rows = [
-            (name, self.__dict__[name]) for name in names if self.__dict__.get(name) is not None
-        ]
-        return Card(type(self).__name__, rows, notes=[str(self)])
+        attributes = ((name, self.__dict__.get(name)) for name in names)
+        rows = [each for each in attributes if each[1] not in (None, str(self))]
+        return Card(str(self), rows, state=type(self).__name__)
 
 
 class ConfigurationError(AdClientError, ValueError):

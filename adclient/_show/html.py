@@ -33,9 +33,7 @@ def _card_row(row: Row) -> str:
     if len(row) == 1:
         return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
     if isinstance(row, Change):
-        name, before, after, remark = (_html(text, WHOLE) for text in row)
-        remark = remark and f" <span{_MUTED}>{remark}</span>"
-        cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
+        name, cell = _html(row.name, WHOLE), _changed(row)
     else:
         name, cell = _html(short_end(row[0])), _html(row[1], NOTE)
     return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
@@ -61,6 +59,17 @@ def _table(table: Table) -> str:
     # region: those are landmarks, which need different names, and two cells may show the same page.
     focus = f' tabindex="0" role="group" aria-label="{_html(table.title)}"' if rows else ""
     return _framed(table.title, about, content, [*hidden, *table.notes], focus)
+
+
+def _changed(change: Change) -> str:
+    """A change in the colours of the approval page, and readable without them."""
+    before, after, remark = (_html(text, WHOLE) for text in change[1:])
+    if change.before == "—":
+        return f"<ins{_NEW}>+ {after}</ins>"
+    if change.after == "—":
+        return f"<del{_OLD}>− {before}</del>"
+    remark = remark and f" <span{_MUTED}>{remark}</span>"
+    return f"<del{_OLD}>{before}</del> → <ins{_NEW}>{after}</ins>{remark}"
 
 
 def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set[str]]:
@@ -96,6 +105,9 @@ _BADGE = f"margin-left:.8em;padding:.1em .7em;border:1px solid {_GREY};border-ra
 _LEFT = ' style="text-align:left;white-space:nowrap"'
 _RIGHT = ' style="text-align:right;white-space:nowrap"'
 _MUTED = ' style="opacity:.7"'
+_CHANGED = "padding:.05em .4em;border-radius:.25em;text-decoration:none"
+_OLD = f' style="background:rgba(214,60,84,.2);{_CHANGED}"'
+_NEW = f' style="background:rgba(40,160,90,.25);{_CHANGED}"'
 # A card fits the narrowest page; `pre-wrap` shows how many blanks a value has.
 _WRAPPED = ' style="text-align:left;white-space:pre-wrap"'
 _WRAPPED_MUTED = f'{_WRAPPED[:-1]};min-width:11em;font-weight:normal;opacity:.7"'
@@ -107,7 +119,7 @@ def _framed(
     body = f'<table cellpadding="4" style="{_TABLE}">{rows}</table>' if rows else ""
     foot = "; ".join(_html(note, NOTE) for note in notes)
     foot = foot and f'<div style="margin-top:.4em;opacity:.7">{foot}</div>'
-    head = f"<strong>{_html(title)}</strong>{after_title}"
+    head = f"<strong>{_html(title, NOTE)}</strong>{after_title}"
     return f'<div{attributes} style="{_FRAME}">{head}{body}{foot}</div>'
 
 

@@ -198,7 +198,7 @@ def test_card_has_a_heading_for_each_element_and_for_what_is_outside_of_lists():
         ("f.n", "1 → null"),
     ]
     assert cells_of(diff_of(0, 1)) == [("f", "0 → 1 +1")]
-    assert cells_of(diff_of([2], None)) == [("f[0]", "2 → —")]
+    assert cells_of(diff_of([2], None)) == [("f[0]", "− 2")]
 
 
 def test_card_tells_the_unit_of_a_daily_budget():

@@ -12,7 +12,7 @@ import pytest
 from cases import each_case
 from core_helpers import DRAFT, assert_one_line, structure
 
-from adclient import AsyncPage, Items, Page, models
+from adclient import AsyncPage, Items, NotFound, Page, models
 from adclient._values.jsontext import loads
 from adclient.conform import ConformReport
 from adclient.doctor import Report
@@ -189,9 +189,15 @@ SCRIPT = "<script>alert('x')</script>&\""
 def test_html_is_escaped_and_fetches_nothing(value):
     html = value._repr_html_()
     assert "&lt;script&gt;" in html
-    # The page sets the colours, so a card fits light and dark themes.
-    for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background"):
+    # The page sets the colours, and changes only tint its ground, so a card fits all themes.
+    for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background:#"):
         assert part not in html
+
+
+def test_card_of_an_error_begins_with_its_sentence():
+    sentence = f"beta.list_campaigns: 404 {'no such account, ' * 10}"
+    text = re.sub("<.*?>", "", NotFound(f"{sentence}!", status=404)._repr_html_())
+    assert text == f"{sentence}! NotFoundstatus404"
 
 
 def test_html_of_a_draft_has_state_call_requirement_and_change():
@@ -211,7 +217,7 @@ def test_html_of_a_draft_has_state_call_requirement_and_change():
     assert "auto_approved" in unknown
     assert "waiting for approval" not in unknown
     assert "operation" not in unknown
-    assert ">5</strong></td>" in draft_of(None, 5)._repr_html_()
+    assert ">5</ins></td>" in draft_of(None, 5)._repr_html_()
     assert ">+5</span></td>" in draft_of(0, 5)._repr_html_()
     assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
