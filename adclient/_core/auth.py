@@ -214,59 +214,44 @@ PAUSE = 1.0  # seconds in which the function is not called again after it has fa
 
 @attrs.define(eq=False, repr=False)
 class _KeptToken:
-    """A token, and the number of the call that fetched it."""
+    """A token, and when it has to be replaced."""
 
     auth: AuthHeaders
-    number: int
     expires_at: float
     refresh_at: float
     renewed_at: float  # when it replaced a token that was refused
     is_refused: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
-class _FailedCall:
-    """What a call of the function raised, when it did, and the number of the call."""
-
-    error: Exception
-    traceback: TracebackType | None
-    number: int
-    at: float
-
-
 class TokenCache:
     """What the `token` function of a client returned or raised last, without any I/O.
 
-    `now` is the time of the wall clock. `since` is what `count` was when a caller began to wait
-    for another one: what the function returned or raised later is the result for both of them,
-    even if that token has expired already.
+    `now` is the time of the wall clock.
     """
 
     def __init__(self) -> None:
-        self.count: int = 0  # calls of the function that have ended
         self.is_plain: bool = False  # it returns a `str`, which is not kept
         self._token: _KeptToken | None = None
-        self._failed: _FailedCall | None = None
+        # What a call of the function raised, with its traceback, and when.
+        self._failed: tuple[Exception, TracebackType | None, float] | None = None
 
-    def get(self, now: float, since: int) -> AuthHeaders | None:
+    def get(self, now: float) -> AuthHeaders | None:
         """The kept token, or the last error raised; None if the function has to be called."""
         token, failed = self._token, self._failed
-        if token is not None and not token.is_refused:
-            is_awaited = token.number > since
-            if is_awaited or now < token.expires_at:
-                return token.auth
-        # It may seem to have failed in the future, if the clock was set back.
-        if failed is None or not (failed.number > since or 0 <= now - failed.at < PAUSE):
+        if token is not None and not token.is_refused and now < token.expires_at:
+            return token.auth
+        # It may seem to have failed in the future, if the clock was set back. Those who waited for
+        # that call, one after the other, are here in a moment.
+        if failed is None or not 0 <= now - failed[2] < PAUSE:
             return None
+        error, frames, _ = failed
         # An error of this library has attributes of one call, such as its cursor.
-        is_ours = isinstance(failed.error, AdClientError)
-        error = copy(failed.error) if is_ours else failed.error
-        raise error.with_traceback(failed.traceback)
+        error = copy(error) if isinstance(error, AdClientError) else error
+        raise error.with_traceback(frames)
 
-    def is_due(self, now: float, since: int) -> bool:
+    def is_due(self, now: float) -> bool:
         """Check if the kept token should be refreshed, although it is still good."""
-        token = self._token
-        return token is not None and token.number <= since and now >= token.refresh_at
+        return self._token is not None and now >= self._token.refresh_at
 
     def begin_refresh(self, now: float) -> None:
         """Note that a caller refreshes the token early, so that the others do not."""
@@ -286,18 +271,16 @@ class TokenCache:
 
     def keep(self, returned: object, now: float) -> AuthHeaders:
         """Note what the function has returned."""
-        auth, token, number = bearer(returned), None, self.count + 1
+        auth, token = bearer(returned), None
         if isinstance(returned, Token):
             end = inf if returned.expires_at is None else returned.expires_at
             is_renewal = self._token is not None and self._token.is_refused
             refresh_at = end - min(EARLY, (end - now) / 10)
-            token = _KeptToken(auth, number, end, refresh_at, now if is_renewal else -inf)
+            token = _KeptToken(auth, end, refresh_at, now if is_renewal else -inf)
         self.is_plain = token is None
-        self._token, self._failed, self.count = token, None, number
+        self._token, self._failed = token, None
         return auth
 
     def fail(self, error: Exception, now: float) -> None:
         """Note what the function has raised."""
-        number = self.count + 1
-        self._failed = _FailedCall(error, error.__traceback__, number, now)
-        self.count = number
+        self._failed = error, error.__traceback__, now

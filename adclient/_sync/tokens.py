@@ -28,17 +28,16 @@ class TokenFetcher:
         """The headers with a token that was not `refused`; None if waiting took too long."""
         cache = self.cache
         cache.refuse(refused, self._now())
-        since = cache.count
-        old = cache.get(self._now(), since)
-        if old is not None and not cache.is_due(self._now(), since):
+        old = cache.get(self._now())
+        if old is not None and not cache.is_due(self._now()):
             return old
         if not cache.is_plain:
             slot = Slot(self._lock)
             try:
                 is_alone = slot.acquire(seconds if old is None else 0.0)
                 # Another caller may have called the function meanwhile.
-                kept = cache.get(self._now(), since) or old
-                if not is_alone or (kept is not None and not cache.is_due(self._now(), since)):
+                kept = cache.get(self._now()) or old
+                if not is_alone or (kept is not None and not cache.is_due(self._now())):
                     return kept
                 if kept is not None:
                     return self._refresh(kept, seconds)

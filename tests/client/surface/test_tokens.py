@@ -335,21 +335,6 @@ async def test_later_response_does_not_show_a_refused_token(client_kind, status)
     assert_untold(shown_by(caught.value), *locals_of(caught.value))
 
 
-@asyncio_and_trio
-async def test_token_that_arrives_expired_is_good_for_all_who_waited(client_kind) -> None:
-    service = service_of(client_kind)
-
-    async def issue() -> Token:
-        await anyio.wait_all_tasks_blocked()
-        return service.issue(expires_at=time.time() - 1)  # such as by a clock that is wrong
-
-    async with opened(client_kind, service, token=issue) as client:
-        assert failures(await at_once(client, read_one)) == []
-        assert service.issued == 1
-        await read(client)
-        assert service.issued == 2
-
-
 @each_case(
     ("tokens", "statuses", "error"),
     ([REVOKED.value, None], [401, 200], None),
