@@ -297,5 +297,6 @@ def _values(path: Sequence[str], place: str, value: JSON) -> Iterator[tuple[str,
 def _text(value: object) -> str:
     if value is MISSING:
         return "missing"
-    is_scalar = not is_object(value) and not is_array(value)
-    return dumps(value, "value", errors="backslashreplace") if is_scalar else kind_of(value)
+    if is_array(value):
+        return f"an array of {', '.join(sorted(set(map(kind_of, value)))) or 'nothing'}"
+    return kind_of(value) if is_object(value) else dumps(value, "value", errors="backslashreplace")
