@@ -78,6 +78,8 @@ def test_missing_file_secret_or_mapping_is_refused(client_class, path, monkeypat
         client_class.from_service(path, headers=[("a", "b")])
     with pytest.raises(adclient.ConfigurationError, match="pass its path, or set ADCLIENT_SERVICE"):
         client_class.from_service()
+    with pytest.raises(adclient.ConfigurationError, match="cannot be read: No such file"):
+        client_class.from_service(path.with_name("other.toml"))
     monkeypatch.delenv("ADS_KEY")
     with pytest.raises(
         adclient.ConfigurationError, match=r"service.toml, auth.env: ADS_KEY is not set"
