@@ -32,6 +32,11 @@ def test_navigation_has_each_page_once() -> None:
     assert sorted(pages) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
+def test_header_shows_the_version() -> None:
+    config = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
+    assert config["project"]["extra"]["release"] == adclient.__version__
+
+
 def test_home_page_installs_from_the_repository() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     install = f"```sh\npip install git+{project['urls']['Homepage']}\n```"
