@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
@@ -20,11 +20,8 @@ from adclient.ledger.entry import LedgerWarning, waiting_until
 from adclient.ledger.postgres import PostgresLedger
 from adclient.ledger.rows import key as key_in_row
 from adclient.ledger.sql import SQLLedger
-from adclient.ledger.sqlite import Connection, SQLiteLedger, connect
+from adclient.ledger.sqlite import SQLiteLedger, connect
 from adclient.options import check_rate, check_type
-
-if TYPE_CHECKING:
-    from adclient.ledger.postgres_connection import TimedConnection
 
 __all__ = ["SharedGate"]
 
@@ -242,8 +239,10 @@ class GateDatabase(ABC):
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
-    def __init__(self, shown: str, reason_of: ReasonOf, *, is_kept: bool = True) -> None:
-        self._shown, self._reason_of = shown, reason_of
+    def __init__(
+        self, shown: str, reason_of: ReasonOf, connect: Callable[[], Any], *, is_kept: bool = True
+    ) -> None:
+        self._shown, self._reason_of, self._connect = shown, reason_of, connect
         self._connections = IdleConnections(is_kept=is_kept)
 
     def __str__(self) -> str:
@@ -275,14 +274,19 @@ class GateDatabase(ABC):
 
     def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
         """Try once."""
-        with self._alone(), self._connections.using(connection := self._kept() or self._open()):
-            first = self.reads if is_read else self.writes
-            answer, state = decide(GateState(*self._execute(connection, *first, key=key)))
-            if state is not None:
-                self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
-            elif not is_read:
-                self._execute(connection, "COMMIT")
-            return answer
+        with self._alone():
+            kept = self._kept()
+            connection = kept or self._connect()
+            with self._connections.using(connection):
+                if kept is None:
+                    self._prepare(connection)
+                first = self.reads if is_read else self.writes
+                answer, state = decide(GateState(*self._execute(connection, *first, key=key)))
+                if state is not None:
+                    self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
+                elif not is_read:
+                    self._execute(connection, "COMMIT")
+                return answer
 
     @abstractmethod
     def _alone(self) -> AbstractContextManager[object]:
@@ -293,8 +297,8 @@ class GateDatabase(ABC):
         return self._connections.take()
 
     @abstractmethod
-    def _open(self) -> Any:
-        """Open a connection, and create the table if it is missing."""
+    def _prepare(self, connection: Any) -> None:
+        """Create the table if it is missing, and set up a new connection."""
 
     @abstractmethod
     def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
@@ -325,8 +329,9 @@ class SQLiteGate(GateDatabase):
         # All symbolic links to a ledger lead to the same gate.
         self._path = Path(f"{os.path.realpath(ledger)}-gate")
         self._now = now
+        opened = partial(connect, self._path, may_create=True)
         # Windows deletes no file that is open.
-        super().__init__(str(self._path), reason_of, is_kept=os.name != "nt")
+        super().__init__(str(self._path), reason_of, opened, is_kept=os.name != "nt")
 
     def _alone(self) -> AbstractContextManager[object]:
         return _IN_USE
@@ -339,20 +344,14 @@ class SQLiteGate(GateDatabase):
             connection.close()
         return None
 
-    def _open(self) -> Connection:
-        connection = connect(self._path, may_create=True)
-        try:
-            self._file = self._path.stat()
-            application_id, tables = connection.execute(_FIND).fetchone()
-            if application_id != _APPLICATION_ID and (application_id or tables):
-                raise LedgerError("it is an SQLite database, but not that of a gate")
-            connection.execute("PRAGMA synchronous = OFF")
-            for statement in () if application_id else _CREATE:
-                connection.execute(statement)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def _prepare(self, connection: Any) -> None:
+        self._file = self._path.stat()
+        application_id, tables = connection.execute(_FIND).fetchone()
+        if application_id != _APPLICATION_ID and (application_id or tables):
+            raise LedgerError("it is an SQLite database, but not that of a gate")
+        connection.execute("PRAGMA synchronous = OFF")
+        for statement in () if application_id else _CREATE:
+            connection.execute(statement)
 
     def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
         row = None
@@ -378,11 +377,8 @@ class PostgresGate(GateDatabase):
     reads = (_BEGIN, READ, "COMMIT")
     writes = (_BEGIN, _LOCK, READ)
 
-    def __init__(
-        self, shown: str, reason_of: ReasonOf, connect: "Callable[[], TimedConnection]"
-    ) -> None:
-        super().__init__(shown, reason_of)
-        self._connect = connect
+    def __init__(self, shown: str, reason_of: ReasonOf, connect: Callable[[], Any]) -> None:
+        super().__init__(shown, reason_of, connect)
         self._lock, self._pid = threading.Lock(), os.getpid()
 
     @contextmanager
@@ -396,15 +392,13 @@ class PostgresGate(GateDatabase):
         finally:
             self._lock.release()
 
-    def _open(self) -> "TimedConnection":
+    def _prepare(self, connection: Any) -> None:
         from psycopg import ClientCursor
 
-        connection = self._connect()
         # Its statements travel together, and need no preparation.
         connection.cursor_factory = ClientCursor
         if self._execute(connection, _IS_MISSING)[0]:
             self._execute(connection, _BEGIN, _LOCK, _CREATE_UNLOGGED, "COMMIT", key="")
-        return connection
 
     def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
         milliseconds = max(1, round(1000 * seconds_left()))  # 0 would be no limit

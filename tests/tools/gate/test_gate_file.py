@@ -68,8 +68,8 @@ def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, slot_
 async def test_accounts_are_read_with_one_connection_unless_the_file_is_deleted(
     client_kind, gate, gate_file, monkeypatch
 ) -> None:
-    connect, opened = gate._database._open, []
-    monkeypatch.setattr(gate._database, "_open", lambda: opened.append(connect()) or opened[-1])
+    connect, opened = gate._database._connect, []
+    monkeypatch.setattr(gate._database, "_connect", lambda: opened.append(connect()) or opened[-1])
     async with client_kind.open(
         transport=Service(*[a_page() for _ in "abcd"]).transport, gate=gate
     ) as client:
