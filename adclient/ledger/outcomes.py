@@ -99,9 +99,9 @@ class Reading:
             self._problems[read, account_id] = one_line(str(found))
             return
         for item in found:
-            listed: list[Any] = [item.to_dict()]
+            fields = item.to_dict()
+            listed: list[JSON] = [fields]
             if read == "alpha.explain_objectives":
-                [fields] = listed
                 several = fields.get("campaigns")
                 listed = [fields.get("campaign"), *(several if isinstance(several, list) else ())]
             for campaign in listed:
