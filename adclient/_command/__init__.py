@@ -4,42 +4,24 @@ import argparse
 import errno
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from shutil import get_terminal_size
+from typing import Any, NoReturn
 
+from adclient._command.terminal import (
+    BOLD,
+    YELLOW,
+    did_you_mean,
+    erase_line,
+    painted,
+    tell,
+    wrapped,
+)
 from adclient._version import __version__
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser to which an option that is given twice is an error, unless it may be repeated."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        for name in (None, "store"):
-            self.register("action", name, _StoreOnce)
-
-
-class _StoreOnce(argparse.Action):
-    """Stores the value of an option; a second one would silently replace it."""
-
-    is_stored = False
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        if self.is_stored:
-            parser.error(f"{option_string} is given twice")
-        self.is_stored = True
-        setattr(namespace, self.dest, values)
-
 
 EXIT_CODES = {
     0: "done",
@@ -66,7 +48,10 @@ _COMMANDS = {
         "serve a fake ad service over HTTP, with a page to approve its drafts",
     ),
 }
-_EPILOG = "`adclient COMMAND --help` describes a command, and the exit codes that it adds."
+_EXAMPLES = """\
+adclient fake
+adclient list beta.campaigns --url http://127.0.0.1:8765 -a account_b204
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,27 +77,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
             if not stream.isatty():  # the same bytes on each system
                 stream.reconfigure(encoding="utf-8", newline="\n")
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _tell_warning
             try:
-                options = _parsed(sys.argv[1:] if arguments is None else list(arguments))
+                options = _parsed(words)
                 code: int = options.run(options)
                 return code
             finally:
+                erase_line()
                 _flush_output()
     except KeyboardInterrupt:
         return 130
-    except (ConfigurationError, InvalidRequest) as error:
+    except AdClientError as error:
+        from adclient._command.connection import with_options
+
         for problem in str(error).splitlines():  # a plan may have several
-            tell(problem)
-        return 2
-    except (AdClientError, ModuleNotFoundError, OSError) as error:
+            tell(with_options(problem, error.argument, words))
+        return 2 if isinstance(error, ConfigurationError | InvalidRequest) else 1
+    except (ModuleNotFoundError, OSError) as error:
         if is_closed_pipe(error):
             _discard_output()
             return 141
-        tell(str(error))
+        file, reason = getattr(error, "filename", None), getattr(error, "strerror", None)
+        tell(": ".join(str(each) for each in (file, reason or error) if each is not None))
     except Exception as error:
         if os.environ.get("ADCLIENT_TRACEBACK") == "full":
             raise
@@ -122,11 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     about = "Work with the ad service. It can stage drafts; nothing here approves one."
-    parser = Parser(prog="adclient", description=about, allow_abbrev=False)
-    describe(parser)
-    parser.epilog = f"{parser.epilog}\n\n{_EPILOG}"
+    parser = Parser(prog="adclient", description=about)
+    describe(parser, _EXAMPLES, "`adclient COMMAND --help` describes a command.")
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
     chosen = next((word for word in words if not word.startswith("-")), None)
     for name, (place, text) in _COMMANDS.items():
@@ -141,30 +130,119 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         with needs("completion"):
             from argcomplete import autocomplete
         autocomplete(parser)
-    return parser.parse_args(words)
+    if not words or list(words) in (["plan"], ["ledger"]):
+        return parser.parse_args([*words, "--help"])
+    # In `--sort -spend`, argparse would take the second word for an option.
+    line = re.sub("\0--sort\0-", "\0--sort=-", "\0".join(["", *words]))
+    options, unknown = parser.parse_known_args(line.split("\0")[1:])
+    if unknown:
+        options.parser.refuse(unknown[0])
+    return options
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line with a suggestion, and whose help fits 79 columns."""
+
+    color = False  # that of Python 3.14: headings stand out in every version
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
+
+    def refuse(self, word: str) -> NoReturn:
+        """Refuse a word that is no argument of this command."""
+        near = did_you_mean(word, self._option_string_actions)
+        self.error(f"{self.prog} takes no {word}{near}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [*map(str, action.choices)]
+            hint = did_you_mean(value, known) or f": choose from {', '.join(known)}"
+            what = str(action.metavar).lower()
+            raise argparse.ArgumentError(None, f"there is no {what} {value}{hint}")
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, with headings that stand out on a terminal."""
+        text = self.format_help()
+        text = re.sub("(?m)^[a-z ]+:", lambda found: painted(found[0], BOLD, sys.stdout), text)
+        print(text, end="", file=file)
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong, and what describes the command."""
+        end = "" if message.endswith("?") else "."
+        tell(f"{message.removeprefix('argument ')}{end} See `{self.prog} --help`")
+        raise SystemExit(2)
+
+
+class _StoreOnce(argparse.Action):
+    """Stores the value of an option; a second one would silently replace it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        stored: set[str] = vars(namespace).setdefault("stored", set())
+        if self.dest in stored:
+            parser.error(f"{option_string or self.metavar} is given twice")
+        stored.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
+class _Help(argparse.HelpFormatter):
+    """Help of at most 79 columns, with a short usage, and texts that keep their lines."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(get_terminal_size().columns, 80) - 1)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+        """Show what is required; the options are listed below."""
+        del groups
+        shown = [each for each in actions if each.required or not each.option_strings]
+        if len(shown) < len(actions):
+            shown.insert(0, argparse.Action(["options"], "", nargs=0))
+        super().add_usage(usage, shown, [], prefix)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return wrapped(indent + text, width)
 
 
 def describe(
-    parser: argparse.ArgumentParser, text: str = "", codes: Mapping[int, str] = EXIT_CODES
+    parser: argparse.ArgumentParser,
+    examples: str,
+    about: str = "",
+    codes: Mapping[int, str] | None = EXIT_CODES,
 ) -> None:
-    """Add a text and a table of exit codes below the options of a command."""
-    table = "".join(f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = f"{text}exit codes:{table}"
+    """Add examples, a text and a table of exit codes below the options of a command."""
+    lines = "".join(f"\n  {line}" for line in examples.splitlines())
+    parts = [f"examples:{lines}", about.rstrip()]
+    if codes is not None:
+        table = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+        parts.append(f"exit codes:{''.join(table)}")
+    parser.epilog = "\n\n".join(filter(None, parts))
 
 
 def add_actions(
-    parser: argparse.ArgumentParser, **actions: str
+    parser: argparse.ArgumentParser, **actions: tuple[str, str]
 ) -> dict[str, argparse.ArgumentParser]:
-    """Add what a subcommand can do, each with its help text, and return their parsers."""
-    group = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    return {name: _added(group.add_parser, name, text) for name, text in actions.items()}
+    """Add what a subcommand can do, each with its help text and examples; return their parsers."""
+    group = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+    parsers: dict[str, argparse.ArgumentParser] = {}
+    for name, (text, examples) in actions.items():
+        parsers[name] = _added(group.add_parser, name, text)
+        describe(parsers[name], examples, codes=None)
+    return parsers
 
 
 def _added(
     add: Callable[..., argparse.ArgumentParser], name: str, text: str
 ) -> argparse.ArgumentParser:
-    return add(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+    parser = add(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    parser.set_defaults(parser=parser)
+    return parser
 
 
 def is_closed_pipe(error: BaseException) -> bool:
@@ -176,16 +254,8 @@ def is_closed_pipe(error: BaseException) -> bool:
     return is_invalid or isinstance(error, BrokenPipeError)
 
 
-def tell(text: str) -> None:
-    """Write one line to standard error."""
-    from adclient._values.redact import one_line
-
-    with suppress(OSError):  # there is nowhere to report it
-        print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
-
-
 def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
-    tell(f"warning: {message}")
+    tell(f"warning: {message}", YELLOW)
 
 
 def _flush_output() -> None:

@@ -3,13 +3,13 @@
 import argparse
 import errno
 import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from adclient._command import connection, output, tell
+from adclient._command import connection, output
+from adclient._command.terminal import tell
 from adclient._service.file import read_service
 from adclient._tables.records import row_of
 from adclient.errors import AdClientError, ConfigurationError
@@ -55,16 +55,12 @@ def list_accounts(
     client: "AdClient", read: "AccountRead[Item]", ids: Sequence[str], options: argparse.Namespace
 ) -> int:
     """Write the items of each account; the exit code."""
-    shape = output.shape_of(options)
+    writer = output.Writer(options)
     folder = None if options.parquet is None else Path(options.parquet)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # an error before anything is read
-    is_streamed = folder is None and shape == "json"
-    is_drawn = sys.stderr.isatty() and not (is_streamed and sys.stdout.isatty())
-    over = partial(client.over_accounts, read, ids, at_once=options.at_once)
-    with over(progress=is_drawn) as accounts:
-        rows: list[Mapping[str, object]] = []
-        failed = 0
+    progress, failed = writer.leaves_place_for_bar, 0
+    with client.over_accounts(read, ids, at_once=options.at_once, progress=progress) as accounts:
         for account_id, result in accounts:
             error: Exception | None = None
             if isinstance(result, AdClientError):
@@ -72,15 +68,12 @@ def list_accounts(
             elif folder is not None:
                 error = _write_part(folder, account_id, result)
             else:
-                rows += [{"account_id": account_id} | row_of(item) for item in result]
-                if is_streamed:
-                    output.write(rows, shape)
-                    rows.clear()
+                writer.add({"account_id": account_id} | row_of(item) for item in result)
             if error is not None:
                 tell(f"{account_id}: {error}")
                 failed += 1
-    if folder is None and not is_streamed:
-        output.write(rows, shape)
+    if folder is None:
+        writer.end()
     if failed:
         tell(f"{failed} of {len(ids)} accounts failed")
     return 1 if failed == len(ids) else SOME_FAILED if failed else 0

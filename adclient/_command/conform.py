@@ -4,11 +4,13 @@ import argparse
 import json
 
 from adclient import AdClient
-from adclient._command import EXIT_CODES, connection, describe, tell
+from adclient._command import EXIT_CODES, connection, describe
+from adclient._command.terminal import erase_line, show, tell_step
 from adclient._service.file import read_service
 from adclient.conform import ConformInterrupted, ConformReport, conform
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
+from adclient.options import ENV_BASE_URL, from_environment
 from adclient.survey.conform import TIMEOUT
 
 CODES = EXIT_CODES | {
@@ -17,18 +19,21 @@ CODES = EXIT_CODES | {
     3: "no check failed, but an operation accepted no request, so little is known of it",
     130: "interrupted by Ctrl-C, after a report on what was found until then",
 }
+_EXAMPLES = """\
+adclient conform https://ads.example.com -a account_b204
+adclient conform --service service.toml --stage-drafts account_test
+"""
 _ABOUT = """\
-Only reads are sent, unless --stage-drafts names accounts: then each of the nine writes stages two
+Only reads are sent, unless --stage-drafts names accounts: then each of the nine writes stages two \
 drafts there, and in no other account. Reject them in the approval dashboard.
-
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    describe(parser, _ABOUT, CODES)
+    describe(parser, _EXAMPLES, _ABOUT, CODES)
     add = parser.add_argument
-    add("url", metavar="URL", nargs="?", help="the address of the service")
+    connection.add_address(add)
     about = "a connected account; repeat it if each belongs to one platform"
     add("--account", "-a", action="append", default=[], metavar="ID", help=about)
     about = "a test account in which drafts may be staged; may be repeated"
@@ -50,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     accounts: list[str] = options.account
     if file is not None and not accounts and not options.stage_drafts:
         accounts = list(read_service(file).accounts)
-    if options.url is None and file is None:
+    if (options.url or from_environment(ENV_BASE_URL) or file) is None:
         raise ConfigurationError("URL is missing: pass it, or a file with --service")
     given: dict[str, JSON] = options.arguments or {}
     arguments = {name: values for name, values in given.items() if isinstance(values, dict)}
@@ -64,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
                 stage_drafts=options.stage_drafts,
                 arguments=arguments,
                 timeout=options.timeout,
-                progress=None if options.quiet else tell,
+                progress=None if options.quiet else tell_step,
             )
         except ConformInterrupted as interrupt:
             _print(interrupt.report, options)
@@ -74,7 +79,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(report: ConformReport, options: argparse.Namespace) -> None:
+    erase_line()
     if options.json:
         print(json.dumps(report.to_dict(), indent=2))
+    elif options.markdown:
+        print(report.markdown())
     else:
-        print(report.markdown() if options.markdown else report)
+        show(str(report))

@@ -1,8 +1,9 @@
 """The options of each subcommand that talks to a service: its file, address and credentials."""
 
 import argparse
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,19 @@ from adclient.options import (
     names_service,
 )
 
+# What sets an argument of a client, if its name differs; the last one by default.
+_OPTIONS = {
+    "account_id": ("-a", "--account"),
+    "base_url": ("--url", ENV_BASE_URL, "--url"),
+    "campaign_id": ("--campaign",),
+    "creative_id": ("--creative",),
+    "draft_id": ("--draft",),
+    "headers": ("--header",),
+    "max_retries": ("--retries",),
+    "most_requests": ("--requests",),
+    "token": ("--token", "--token-file", "--token-env", ENV_TOKEN),
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
@@ -38,6 +52,13 @@ def add_service(add: Callable[..., object]) -> None:
     """Describe the option for the service file; other options win over what is in it."""
     about = f"what `adclient doctor --save` has written; other options win ({ENV_SERVICE})"
     add("--service", metavar="FILE", help=about)
+
+
+def add_address(add: Callable[..., object]) -> None:
+    """Describe the argument for the address, of commands that are about a service."""
+    about = "the address of the service; also as --url, like in the other commands"
+    add("url", metavar="URL", nargs="?", default=argparse.SUPPRESS, help=about)
+    add("--url", metavar="URL", help=argparse.SUPPRESS)
 
 
 def add_timeout(parser: argparse.ArgumentParser, default: float, about: str) -> None:
@@ -141,3 +162,19 @@ def _token(options: argparse.Namespace, *, in_environment: bool) -> str | None:
     if token is None and options.token_env is not None:
         raise ConfigurationError(f"--token-env: {options.token_env} is not set")
     return token
+
+
+def with_options(problem: str, argument: str | None, words: Sequence[str]) -> str:
+    """A problem that names the option of an argument, as it was typed, or its variable."""
+    if argument is not None:  # before it, there may be the name of an operation
+        option = _option_of(argument, words)
+        problem = re.sub(rf"^([a-z_.]+: )?{re.escape(argument)}\b", rf"\g<1>{option}", problem)
+    return re.sub(r"\bbase_url\b", _option_of("base_url", words), problem)
+
+
+def _option_of(argument: str, words: Sequence[str]) -> str:
+    options = _OPTIONS.get(argument, (f"--{argument}".replace("_", "-"),))
+    if argument == "base_url" and words[0] in ("doctor", "conform"):
+        options = ("--url", "URL")
+    given = {word.partition("=")[0] for word in words}
+    return next((each for each in options if each in given or from_environment(each)), options[-1])

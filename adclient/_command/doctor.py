@@ -7,12 +7,13 @@ from pathlib import Path
 import attrs
 
 from adclient import AdClient
-from adclient._command import EXIT_CODES, connection, describe, tell
+from adclient._command import EXIT_CODES, connection, describe
+from adclient._command.terminal import erase_line, show, tell_step
 from adclient._service.file import read_service
 from adclient._service.model import AuthShape
 from adclient.doctor import Interrupted, Report, examine
 from adclient.errors import ConfigurationError
-from adclient.options import ENV_TOKEN
+from adclient.options import ENV_BASE_URL, ENV_TOKEN, from_environment
 from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
 CODES = EXIT_CODES | {
@@ -23,18 +24,21 @@ CODES = EXIT_CODES | {
     6: "with --check: the service has changed",
     130: "interrupted by Ctrl-C, after a report on what was observed until then",
 }
+_EXAMPLES = """\
+adclient doctor https://ads.example.com -a account_b204 --save service.toml
+adclient doctor --check service.toml
+"""
 _ABOUT = """\
 Only reads are sent, one after the other, to this service alone; never a write.
-
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    describe(parser, _ABOUT, CODES)
+    describe(parser, _EXAMPLES, _ABOUT, CODES)
     add = parser.add_argument
+    connection.add_address(add)
     about = "a connected account; repeat it if each belongs to one platform"
-    add("url", metavar="URL", nargs="?", help="the address of the service")
     add("--account", "-a", action="append", default=[], metavar="ID", help=about)
     about = "a search that finds some of the targeting options, to see how objects are written"
     add("--targeting", metavar="JSON", type=connection.json_object, help=about)
@@ -73,6 +77,7 @@ def run(options: argparse.Namespace) -> int:
     accounts: list[str] = options.account
     if service is not None:
         url, accounts = url or service.url, accounts or list(service.accounts)
+    url = url or from_environment(ENV_BASE_URL)
     if not url or not accounts:
         missing = "--account" if url else "URL"
         raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
@@ -96,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
                 targeting=options.targeting,
                 timeout=options.timeout,
                 most_requests=options.requests,
-                progress=None if options.quiet else tell,
+                progress=None if options.quiet else tell_step,
             )
         except Interrupted as interrupt:
             _print(interrupt.report, options)
@@ -148,22 +153,23 @@ def _auth(
 def _print(
     report: Report, options: argparse.Namespace, changes: tuple[str, ...] | None = None
 ) -> None:
+    erase_line()
     if options.json:
         more = {} if changes is None else {"changes": list(changes)}
         print(json.dumps({**report.to_dict(), **more}, indent=2))
     elif options.markdown:
         print(report.markdown())
     elif changes is None:
-        print(report)
+        show(str(report))
     if changes is None or options.json:
         return
     if report.is_accepted:
         lines = ["Changes", *(changes or ["none"])]
     else:  # so nothing was compared
         lines = ["Service", str(report["service"]), str(report["credentials"])]
-    print("\n  ".join(lines))
+    show("\n  ".join(lines))
     if report.problems:
-        print("\n  ".join(["Problems", *report.problems]))
+        show("\n  ".join(["Problems", *report.problems]))
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import get_args
 
-from adclient._command import add_actions, connection, output
+from adclient._command import add_actions, connection, describe, output
 from adclient._show import diffs
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, ids_in_full, short
 from adclient.errors import ConfigurationError
-from adclient.ledger import Entry, State, open_ledger
+from adclient.ledger import Entry, SQLiteLedger, State, open_ledger
 from adclient.ledger.sql import SQLLedger
 
 WHERE = (
@@ -41,18 +41,35 @@ def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
     if options.new_ledger:
         ledger.create()
     elif not ledger.exists():
-        raise ConfigurationError(f"--ledger: {ledger!r} does not exist; --new-ledger creates it")
+        where = options.ledger if isinstance(ledger, SQLiteLedger) else ledger
+        raise ConfigurationError(f"--ledger: {where} does not exist; --new-ledger creates it")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
+    describe(parser, "adclient ledger show --ledger drafts.db")
     actions = add_actions(
         parser,
-        show="list the entries, the oldest first",
-        outcomes="read what became of the staged drafts, as far as the service shows it",
-        unknown="list the entries of unknown outcome, which may have staged a draft",
-        settle="record what a human found out about entries, in the approval dashboard",
-        verify="check that no entry was changed or lost, and print the hash of the last row",
+        show=(
+            "list the entries, the oldest first",
+            "adclient ledger show --ledger drafts.db --since 2026-03-01 --state refused",
+        ),
+        outcomes=(
+            "read what became of the staged drafts, as far as the service shows it",
+            "adclient ledger outcomes --ledger drafts.db --plan 2026-w47",
+        ),
+        unknown=(
+            "list the entries of unknown outcome, which may have staged a draft",
+            "adclient ledger unknown --ledger drafts.db",
+        ),
+        settle=(
+            "record what a human found out about entries, in the approval dashboard",
+            "adclient ledger settle 4f1c --ledger drafts.db --draft draft_51c0 --by kim",
+        ),
+        verify=(
+            "check that no entry was changed or lost, and print the hash of the last row",
+            "adclient ledger verify --ledger drafts.db",
+        ),
     )
     for name, action in actions.items():
         add = action.add_argument
@@ -71,7 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name != "verify":
             output.add_arguments(action)
     states = get_args(State)
-    actions["show"].add_argument("--state", choices=states, help="only those in this state")
+    about = f"only those in this state: {', '.join(states)}"
+    actions["show"].add_argument("--state", choices=states, metavar="STATE", help=about)
     actions["outcomes"].set_defaults(state="staged")
     add = actions["settle"].add_argument
     add("entry", metavar="ENTRY", nargs="+", help="the id of an entry, or its beginning")
@@ -129,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
         elif shape == "csv" and entry.diff is not None:
             fields["diff"] = ", ".join(diffs.lines(entry.diff))
         rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
-    output.write(rows, shape, below)
+    output.write(rows, shape, below=below)
     return 0
 
 
@@ -158,7 +176,7 @@ def _entry_by_id(entries: Collection[Entry], start: str) -> Entry:
         entry for entry in entries if start and entry.entry_id.startswith(start)
     ]
     if len(matches) != 1:
-        raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start!r}")
+        raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start}")
     return matches[0]
 
 

@@ -3,17 +3,16 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-from adclient._command import EXIT_CODES, accounts, connection, describe, output, tell
-from adclient._command.output import json_line
+from adclient._command import EXIT_CODES, accounts, connection, describe, output
+from adclient._command.output import Writer, json_line
+from adclient._command.terminal import YELLOW, tell
 from adclient._show.tracebacks import needs
 from adclient._tables.items import Items
-from adclient._tables.records import row_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import without_secrets
@@ -31,15 +30,19 @@ _READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.v
 _PARAMETERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
 # Each parameter of a read, and its option.
 _OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _PARAMETERS}
+_EXAMPLES = """\
+adclient list beta.campaigns --account account_b204
+adclient list gamma.ads -a account_c3d8 --sort -spend --limit 10
+adclient list gamma.ads -a account_c3d8 --columns id,spend --csv >ads.csv
+"""
 _ABOUT = """\
 reads, and what narrows them:
 {reads}
 
 The names of the methods, such as beta.list_campaigns, are accepted as well.
-JSON is written page by page. If that is interrupted, or if --limit leaves something out,
-the last line on standard error names the --cursor to continue with. That repeats what was
-written of the last page, if it was not complete.
-
+JSON is written page by page. If that is interrupted, or if --limit leaves something out, the last \
+line on standard error names the --cursor to continue with. That repeats what was written of the \
+last page, if it was not complete.
 """
 
 
@@ -50,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         for name, read in _READS.items()
     ]
     codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts failed"}
-    describe(parser, _ABOUT.format(reads="\n".join(reads)), codes)
+    describe(parser, _EXAMPLES, _ABOUT.format(reads="\n".join(reads)), codes)
     add = parser.add_argument
     add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
     accounts.add_arguments(parser)
@@ -58,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         is_object, about = _PARAMETERS[name].type == "object", _PARAMETERS[name].about
         kind, metavar = (connection.json_object, "JSON") if is_object else (str, option[2:].upper())
         add(option, metavar=metavar, dest=name, type=kind, help=about or f"only this {option[2:]}")
-    add("--limit", type=int, metavar="N", help="the most items to list; all by default")
+    about = "the most items to list; with --sort, the first of all"
+    add("--limit", type=int, metavar="N", help=about)
     add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
     add_shape = output.add_arguments(parser)
     about = "a Parquet file; of several accounts, a folder with one for each (extra: arrow)"
@@ -67,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--class", dest="cls", type=_class, metavar="MODULE:NAME", help=about)
     about = "what converts values for the class, such as a Lenient(), from a module of yours"
     add("--convert", type=_imported, metavar="MODULE:NAME", help=about)
+    output.add_columns(parser)
     connection.add_arguments(parser)
 
 
@@ -87,14 +92,13 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--class is for --parquet")
     if cls is None and options.convert is not None:
         raise ConfigurationError("--convert is for --class")
-    if not is_one and (options.limit, options.cursor) != (None, None):
-        raise ConfigurationError("--limit and --cursor are for one --account")
-    is_streamed = options.parquet is None and output.shape_of(options) == "json"
-    write = partial(_write, output.shape_of(options))
+    if not is_one and (options.cursor, options.limit if not options.sort else None) != (None, None):
+        raise ConfigurationError("--limit and --cursor are for one --account; --sort takes --limit")
     if options.parquet is not None:
+        if options.columns or options.sort or options.flat:
+            raise ConfigurationError("--columns, --sort and --flat are not for --parquet")
         with needs("arrow"):  # before anything is read
             import_module("pyarrow.parquet")
-        write = partial(output.write_parquet, options.parquet)
     with AdClient(**connection.settings(options)) as client:
         method = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
 
@@ -104,49 +108,43 @@ def run(options: argparse.Namespace) -> int:
 
         if not is_one:
             return accounts.list_accounts(client, call, ids, options)
+        writer, kept = Writer(options), list[Item]()
         page = call(account_id=ids[0], cursor=options.cursor)
-        is_drawn = page.next is not None and sys.stderr.isatty()
-        if is_drawn and not (is_streamed and sys.stdout.isatty()):
+        limit: int | None = None if options.sort else options.limit
+        is_read = page.next is None or (limit is not None and limit <= len(page.data))
+        if not is_read and writer.leaves_place_for_bar:
             page = page.progress()
-        items = Items(_read(page, options, is_streamed), cls=cls)
-    if not is_streamed:
+        items: Writer | list[Item] = writer if options.parquet is None else kept
+        _read(page, limit, options.cursor, items)
+    if options.parquet is None:
+        writer.end()
+    else:
         try:
-            write(items)
+            output.write_parquet(str(options.parquet), Items(kept, cls=cls))
         except ValueError as misfit:  # which names the item and the field
             tell(str(misfit))
             return 1
     return 0
 
 
-def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) -> list[Item]:
-    """The items of all pages, as many as are asked for; streamed ones are written and not kept."""
-    kept: list[Item] = []
-    left: int | None = options.limit
-    cursor: JSON = options.cursor
+def _read(page: "Page[Item]", left: int | None, cursor: JSON, items: Writer | list[Item]) -> None:
+    """Read all pages, or as many items as are left to be read; say how to continue."""
     try:
         for each in page.pages():
-            items = each.data[:left]
-            if is_streamed:
-                _write("json", items)
-            else:
-                kept += items
-            is_cut = len(items) < len(each.data)
+            data = each.data[:left]
+            items.extend(data)
+            is_cut = len(data) < len(each.data)
             cursor = cursor if is_cut else each.next
-            left = None if left is None else left - len(items)
+            left = None if left is None else left - len(data)
             if left == 0:
                 if is_cut or cursor is not None:
-                    again = f", which repeats {len(items)} items" if is_cut else ""
-                    tell(f"more items follow{_how_to_continue(cursor, again)}")
+                    again = f", which repeats {len(data)} items" if is_cut else ""
+                    tell(f"more items follow{_how_to_continue(cursor, again)}", YELLOW)
                 break
     except (AdClientError, KeyboardInterrupt):
-        if is_streamed and cursor is not None:
+        if isinstance(items, Writer) and items.is_streamed and cursor is not None:
             tell(f"the listing is not complete{_how_to_continue(cursor)}")
         raise
-    return kept
-
-
-def _write(shape: str, items: Iterable[Item]) -> None:
-    output.write([row_of(item) for item in items], shape)
 
 
 def _how_to_continue(cursor: JSON, remark: str = "") -> str:

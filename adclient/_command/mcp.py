@@ -2,12 +2,14 @@
 
 import argparse
 import signal
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from adclient._command import connection, is_closed_pipe
+from adclient._command import connection, describe, is_closed_pipe
 from adclient._command.ledger import add_ledger, prepare
 from adclient._command.listening import address_of, listen
+from adclient._command.terminal import YELLOW, tell
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import check_token, from_environment
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
 _HOST = "127.0.0.1"
+_EXAMPLES = """\
+adclient mcp --account account_b204
+adclient mcp --policy policy.toml --writes --ledger drafts.db
+"""
 _GRACE = 5  # seconds for calls under way, after Ctrl-C
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
+    describe(parser, _EXAMPLES)
     add = parser.add_argument
     add("--policy", metavar="FILE", help="the policy, a TOML file")
     add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
@@ -99,6 +106,8 @@ async def _serve(options: argparse.Namespace, client: "AsyncAdClient") -> None:
 
     async with client:
         if options.http is None:
+            if sys.stdin.isatty():
+                tell("this waits for messages of MCP on standard input; Ctrl-C ends it", YELLOW)
             await serve(client, writes=options.writes)
         else:
             app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))

@@ -12,11 +12,8 @@ from adclient.errors import ConfigurationError
 from adclient.options import ENV_SERVICE
 
 _ABOUT = """\
-It prints a module with one attrs class for each listing that the doctor has read, for `typed()`
-and for `adclient list --class`:
-
-  adclient models --service service.toml > ads_models.py
-
+It prints a module with one attrs class for each listing that the doctor has read, for `typed()` \
+and for `adclient list --class`.
 """
 
 _HEAD = '''\
@@ -32,7 +29,8 @@ _TAKEN = {"attrs", "bool", "dict", "float", "int", "list", "object", "self", "st
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    describe(parser, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
+    examples = "adclient models --service service.toml >ads_models.py"
+    describe(parser, examples, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
     connection.add_service(parser.add_argument)
 
 

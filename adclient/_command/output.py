@@ -1,24 +1,32 @@
 """The output of subcommands: tables, lines of JSON, and CSV that is safe in a spreadsheet."""
 
 import argparse
+import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
-from unicodedata import category, east_asian_width
+from stat import S_ISFIFO
 
+from adclient._command.terminal import BOLD, did_you_mean, for_people, painted, width_of
 from adclient._show.html import ranked_columns
 from adclient._tables.items import Items
-from adclient._tables.records import by_name, json_text
+from adclient._tables.records import by_name, json_text, row_of
+from adclient._values.json_values import is_object
 from adclient._values.text import WHOLE, short
+from adclient.errors import ConfigurationError
 from adclient.models import Item
 
-Rows = Sequence[Mapping[str, object]]
+Row = Mapping[str, object]
+Rows = Sequence[Row]
 
 _GAP = "  "
+_NARROW = 24  # to which texts are cut, so that more columns fit
+_NARROWEST = 4  # of a column that is chosen
 _SPECIAL = re.compile(r'[",\t\r\n=+\-@＝＋－＠]')  # which most cells do not contain
 _QUOTED = re.compile(r'[",\r\n]')
 # Where a spreadsheet may see a formula, also in the full width of East Asian scripts. Where commas
@@ -38,16 +46,123 @@ def add_arguments(parser: argparse.ArgumentParser) -> Callable[..., object]:
     return shape.add_argument
 
 
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Describe the options for columns and their order."""
+    add = parser.add_argument_group("columns").add_argument
+    about = "only these, in this order, such as id,name,spend"
+    add("--columns", type=_names, default=[], metavar="NAMES", help=about)
+    about = "by these columns, such as -spend,name; a - is descending; all items are read first"
+    add("--sort", type=_names, default=[], metavar="NAMES", help=about)
+    about = "the fields of objects as columns of their own, such as budget.amount"
+    add("--flat", action="store_true", help=about)
+
+
 def shape_of(options: argparse.Namespace) -> str:
     """The shape that was asked for, else what suits standard output."""
     shape: str | None = options.shape
     return shape or ("table" if sys.stdout.isatty() else "json")
 
 
-def write(rows: Rows, shape: str, below: Sequence[str] = ()) -> None:
-    """Write rows to standard output; a table has a whole line below each, if there are any."""
+class Writer:
+    """Writes the items of a listing: JSON page by page, all else when everything was read."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._shape = shape_of(options)
+        is_kept = bool(options.sort or options.parquet)
+        self.is_streamed = self._shape == "json" and not is_kept
+        self._rows: list[Row] = []
+        self._seen: dict[str, None] = {}
+
+    def extend(self, items: Iterable[Item]) -> None:
+        """Write or keep some items."""
+        self.add(map(row_of, items))
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Write or keep some rows."""
+        for row in rows:
+            self._rows.append(_flat(row) if self._options.flat else row)
+            self._seen |= dict.fromkeys(self._rows[-1])
+        if self.is_streamed:
+            write(self._chosen(), "json")
+            self._rows.clear()
+
+    def end(self) -> None:
+        """Write what is kept; refuse a column that no item has had, unless there are no items."""
+        sort: list[str] = self._options.sort
+        for name in (*self._options.columns, *(each.removeprefix("-") for each in sort)):
+            if self._seen and name not in self._seen:
+                hint = did_you_mean(name, self._seen) or f": there are {', '.join(self._seen)}"
+                raise ConfigurationError(f"there is no column {name}{hint}")
+        for name in reversed(sort):  # each keeps the order of the one before among equals
+            self._rows = _sorted(self._rows, name.removeprefix("-"), name.startswith("-"))
+        if not self.is_streamed:
+            write(self._chosen(), self._shape, chosen=self._options.columns)
+
+    @property
+    def leaves_place_for_bar(self) -> bool:
+        """Whether a progress bar on standard error would meet nothing else.
+
+        Rows are streamed to the same terminal, and who reads from a pipe may write there.
+        """
+        is_met = self.is_streamed and sys.stdout.isatty()
+        return sys.stderr.isatty() and not is_met and not _is_pipe()
+
+    def _chosen(self) -> list[Row]:
+        rows, names = self._rows[: self._options.limit], self._options.columns
+        return [{name: row.get(name) for name in names} for row in rows] if names else rows
+
+
+def _is_pipe() -> bool:
+    with suppress(OSError):
+        return S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    return False
+
+
+def _names(text: str) -> list[str]:
+    return [name for each in text.split(",") if (name := each.strip())]
+
+
+def _sorted(rows: Sequence[Row], field: str, is_descending: bool) -> list[Row]:
+    """Rows by a field; those without a value are last in either order."""
+    ranks = [_rank(row.get(field)) for row in rows]
+    order = [place for place, rank in enumerate(ranks) if rank]
+    order.sort(key=lambda place: ranks[place], reverse=is_descending)
+    return [rows[place] for place in (*order, *(p for p, rank in enumerate(ranks) if not rank))]
+
+
+def _flat(row: Row, above: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for name, value in row.items():
+        if is_object(value) and value:
+            flat |= _flat({str(key): inner for key, inner in value.items()}, f"{above}{name}.")
+        else:
+            flat[f"{above}{name}"] = value
+    return flat
+
+
+def _rank(value: object) -> tuple[int, Decimal, str] | tuple[()]:
+    """A key that sorts numbers, also those in texts, before other texts; empty without a value."""
+    if value is None:
+        return ()
+    text = value if isinstance(value, str) else json_text(value)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    return (0, number, "") if number.is_finite() else (1, Decimal(0), text.casefold())
+
+
+def write(
+    rows: Rows, shape: str, *, below: Sequence[str] = (), chosen: Sequence[str] | None = None
+) -> None:
+    """Write rows to standard output.
+
+    A table has a whole line below each row, if there are any, and as many of the chosen columns as
+    possible; None if none can be chosen.
+    """
     if shape == "table":
-        _write_table(rows, below)
+        _write_table(rows, below, chosen)
     elif shape == "json":
         for row in rows:
             print(json_line(row))
@@ -84,49 +199,55 @@ def _csv_cell(value: object) -> str:
     return '"{}"'.format(text.replace('"', '""')) if _QUOTED.search(text) else text
 
 
-def _write_table(rows: Rows, below: Sequence[str]) -> None:
+def _write_table(rows: Rows, below: Sequence[str], chosen: Sequence[str] | None) -> None:
     if not rows:
         print("(nothing)")
         return
     names, numbers = ranked_columns(rows)
-    texts = {
-        name: [short(text) for text in (name, *(row.get(name, "") for row in rows))]
-        for name in names
-    }
-    widths = _fitting({name: max(map(_width, cells)) for name, cells in texts.items()})
-    for number in range(len(rows) + 1):
-        cells = (_padded(texts[name][number], widths[name], name in numbers) for name in widths)
-        print(_GAP.join(cells).rstrip())
-        for line in below[number - 1 : number] if number else ():
-            print(f"{_GAP}{line}")
-    if hidden := len(names) - len(widths):
-        print(f"({hidden} of {len(names)} columns do not fit: --json and --csv have them)")
+    names = [*(chosen or names)]
+    texts = {name: [short(name), *(_shown(row.get(name)) for row in rows)] for name in names}
+    widths = {name: max(map(width_of, cells)) for name, cells in texts.items()}
+    widths = _fitting(widths, numbers, len(chosen or ()))
+    for number, row in enumerate(zip(*(texts[name] for name in widths), strict=True)):
+        line = _GAP.join(map(_padded, row, widths.values(), (name in numbers for name in widths)))
+        print(line.rstrip() if number else painted(line.rstrip(), BOLD, sys.stdout))
+        for each in below[number - 1 : number] if number else ():
+            print(for_people(f"{_GAP}{each}", sys.stdout))
+    if hidden := [short(name) for name in names if name not in widths]:
+        how = "--json and --csv have them" if chosen is None else "--columns chooses"
+        print(for_people(f"(not shown: {', '.join(hidden)}; {how})", sys.stdout))
 
 
-def _fitting(widths: dict[str, int]) -> dict[str, int]:
-    """The columns that fit the terminal, in their order; the first three are made to fit."""
-    room = get_terminal_size().columns
+def _shown(value: object) -> str:
+    return "" if value is None else short(value)
+
+
+def _fitting(widths: Mapping[str, int], numbers: Collection[str], chosen: int) -> dict[str, int]:
+    """The columns that fit the terminal, in their order; those that are chosen are made to fit.
+
+    Texts are cut before numbers, the longest first.
+    """
+    room = get_terminal_size().columns + len(_GAP)
+    least = max(3, min(chosen, room // (_NARROWEST + len(_GAP))))
     fitting: dict[str, int] = {}
-    for index, (name, width) in enumerate(widths.items()):
-        gaps = len(_GAP) * len(fitting)
-        if index < 3 or sum(fitting.values()) + gaps + width <= room:
+    for name, width in widths.items():
+        smallest = {**fitting, name: width}
+        cut = (w if n in numbers else min(w, _NARROW) for n, w in smallest.items())
+        if len(fitting) < least or sum(cut) + len(_GAP) * len(smallest) <= room:
             fitting[name] = width
-        while sum(fitting.values()) + gaps > room and max(fitting.values()) > 1:
-            fitting[max(fitting, key=lambda name: fitting[name])] -= 1
+    while sum(fitting.values()) + len(_GAP) * len(fitting) > room and max(fitting.values()) > 1:
+        longest = max(
+            fitting,
+            key=lambda name: (name not in numbers and fitting[name] > _NARROWEST, fitting[name]),
+        )
+        fitting[longest] -= 1
     return fitting
 
 
 def _padded(text: str, width: int, is_number: bool) -> str:
-    if _width(text) > width:
-        while _width(text) > width - 1:
+    if width_of(text) > width:
+        while width_of(text) > width - 1:
             text = text[:-1]
         text += "…"
-    blanks = " " * (width - _width(text))
+    blanks = " " * (width - width_of(text))
     return blanks + text if is_number else text + blanks
-
-
-def _width(text: str) -> int:
-    """Count the cells of a terminal that a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(c) in "FW" else category(c) not in ("Mn", "Me") for c in text)

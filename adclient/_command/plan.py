@@ -5,9 +5,10 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
+from adclient._command import EXIT_CODES, add_actions, connection, describe
 from adclient._command.ledger import WHERE, add_ledger, prepare
 from adclient._command.output import json_line
+from adclient._command.terminal import YELLOW, show, tell
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
@@ -28,16 +29,30 @@ CODES = EXIT_CODES | {
     7: "another run is sending a change: stage the plan again later",
     130: "interrupted by Ctrl-C or SIGTERM, after a report",
 }
+_EXAMPLES = """\
+adclient plan check changes.toml --policy policy.toml
+adclient plan stage changes.toml --policy policy.toml --ledger drafts.db
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    describe(parser, "Of several that apply, the worst is returned: 5, 4, 3, 1, then 7.\n\n", CODES)
+    about = "Of several exit codes that apply, the worst is returned: 5, 4, 3, 1, then 7."
+    describe(parser, _EXAMPLES, about, CODES)
     actions = add_actions(
         parser,
-        check="print what a policy would refuse; nothing is sent",
-        stage="stage each change once, however often this runs, and print a report",
-        revert="write a plan that reverts the drafts of another one; nothing is sent",
+        check=(
+            "print what a policy would refuse; nothing is sent",
+            "adclient plan check changes.toml --policy policy.toml",
+        ),
+        stage=(
+            "stage each change once, however often this runs, and print a report",
+            "adclient plan stage changes.toml --ledger drafts.db --new-ledger",
+        ),
+        revert=(
+            "write a plan that reverts the drafts of another one; nothing is sent",
+            "adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml",
+        ),
     )
     add = actions.pop("revert").add_argument
     add("plan", metavar="PLAN", help="the id of the plan whose drafts are reverted")
@@ -102,7 +117,7 @@ def _revert(options: argparse.Namespace) -> int:
         raise ConfigurationError(f"{options.output} exists already")
     plan = Plan.revert(options.plan, open_ledger(options.ledger).entries())
     for note in plan.notes:
-        tell(note)
+        tell(note, YELLOW)
     if options.output is None:
         print(plan.to_toml(), end="")
     elif plan.changes:
@@ -151,4 +166,7 @@ def _print(reports: list[PlanReport], options: argparse.Namespace) -> None:
         print(markdown_of(reports), end="")
     else:
         for report in reports:
-            print(json_line(report.to_dict()) if options.json else report)
+            if options.json:
+                print(json_line(report.to_dict()))
+            else:
+                show(str(report))

@@ -3,6 +3,7 @@
 import sys
 import time
 from contextlib import suppress
+from importlib import import_module
 from shutil import get_terminal_size
 from typing import Any
 
@@ -60,13 +61,13 @@ class Bar:
         if self._total:
             cells = _CELLS * self._done // self._total
             text += f" [{'#' * cells:.<{_CELLS}}]"
-        erase_bar()
-        _line = "" if not self._is_open else text[: get_terminal_size().columns - 1]
-        print(_line or text, end="" if _line else "\n", file=sys.stderr, flush=True)
+        draw_line(text)
+        if not self._is_open:
+            print(file=sys.stderr, flush=True)
+            _line = ""
 
     def _display(self) -> None:
-        from IPython.display import display
-
+        display: Any = import_module("IPython.display").display
         length = f' value="{self._done}" max="{self._total}"' if self._total else ""
         bar = f'<progress aria-label="{self._title}"{length}></progress> '
         html = (bar if self._total or self._is_open else "") + self._text
@@ -87,8 +88,17 @@ class Bar:
         return f"{self._title}: {counted}{noted}, {minutes}:{seconds:02}"
 
 
-def erase_bar() -> None:
-    """Erase the line of a bar, so that another can be written; the next step draws it again."""
+def draw_line(text: str) -> None:
+    """Draw a line on the terminal of standard error, in place of the one before."""
+    global _line
+    erase_line()
+    plain = text.encode("ascii", "backslashreplace").decode()  # so that its width is known
+    _line = plain[: get_terminal_size().columns - 1]
+    print(_line, end="", file=sys.stderr, flush=True)
+
+
+def erase_line() -> None:
+    """Erase that line, so that another can be written there."""
     global _line
     if _line:
         print(f"\r{' ' * len(_line)}\r", end="", file=sys.stderr, flush=True)

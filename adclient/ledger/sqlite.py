@@ -69,7 +69,8 @@ _in_use: list[int] = []  # the id of its process for each open connection
 class SQLiteLedger(SQLLedger):
     """A ledger in a file, which all threads and processes of one machine can share.
 
-    The first write creates the file, an SQLite database in WAL mode that only its owner can read.
+    The first write creates the file, an SQLite database in WAL mode. Only its owner can read it; on
+    Windows, everybody who can read its folder.
     Each row is on the disk before its request is sent. Rows are only added, and each contains a
     hash of the one before, which detects accidents (see `verify`). A ledger cannot approve a draft.
     Clients keep it open: close them before you copy, move or delete the file.

@@ -53,6 +53,7 @@ class Session:
     _outcomes: list[Outcome] = attrs.field(init=False, factory=list[Outcome])
     _path: tuple[str, str] = attrs.field(init=False, default=("", ""))  # and what replaces it
     _failures: int = attrs.field(init=False, default=0)
+    _told: str = attrs.field(init=False, default="")
 
     def __attrs_post_init__(self) -> None:
         self._deadline = self.parts.clock.now() + self.timeout
@@ -103,7 +104,8 @@ class Session:
             problem = f"no whole response to {_MOST_FAILURES} requests in a row"
             raise StoppedError(f"{problem}; run it again when the service responds")
         self._path = operation.path, probe.path or operation.path
-        self._tell(f"{operation.method} {self._path[1]}{probe.purpose and ': '}{probe.purpose}")
+        name, purpose = operation.full_name, probe.purpose
+        self._tell(f"{name}: trying {purpose}" if purpose else f"checking {name}")
         self._outcomes.clear()
         asked: float | None = None
         try:
@@ -174,8 +176,9 @@ class Session:
         return outcome
 
     def _tell(self, line: str) -> None:
-        if self.progress is not None:
+        if self.progress is not None and line != self._told:
             self.progress(one_line(self.redact(line), 1000))
+        self._told = line
 
     def _tell_wait(self, event: RetryEvent) -> None:
         self._tell(f"waiting {event.wait:.0f} s, after: {event.reason}")

@@ -6,8 +6,8 @@ from textwrap import fill
 
 
 def wrapped(lines: Iterable[str], indent: int = 0) -> list[str]:
-    """Lines of at most 100 columns, whose continuations are indented."""
-    return [fill(line, width=100, subsequent_indent=" " * indent) for line in lines]
+    """Lines of at most 79 columns, whose continuations are indented."""
+    return [fill(line, width=79, subsequent_indent=" " * indent) for line in lines]
 
 
 def span(text: str) -> str:

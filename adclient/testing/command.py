@@ -4,6 +4,7 @@ import argparse
 import signal
 from urllib.parse import urlsplit
 
+from adclient._command import describe
 from adclient._command.listening import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._service.file import read_service
@@ -30,15 +31,18 @@ account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
+    describe(parser, "adclient fake\nadclient fake --port 9000 --like service.toml")
     add = parser.add_argument
-    add("--host", default="127.0.0.1", help="the address to listen on")
-    add("--port", type=int, default=8765, help="the port; 0 is any free one")
-    add("--seed", default="halden", help="determines the ids of drafts and continuations")
+    add("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
+    add("--port", type=int, default=8765, metavar="N", help="0 is any free one (%(default)s)")
+    about = "determines the ids of drafts and continuations (%(default)s)"
+    add("--seed", default="halden", metavar="TEXT", help=about)
     add("--like", metavar="FILE", help="a service file, to serve accounts like those of a service")
     add("--token", help="the token, or other secret, that every request must carry")
-    add("--page-size", type=int, help="how many items a page holds, 50 by default; not with --like")
-    add("--latency", type=float, default=0, help="how many seconds each response takes")
+    about = "how many items a page holds (50); not with --like"
+    add("--page-size", type=int, metavar="N", help=about)
+    about = "how many seconds each response takes (%(default)s)"
+    add("--latency", type=float, default=0, metavar="SECONDS", help=about)
     add("--expose", action="store_true", help="allow a host that others can reach")
 
 
@@ -56,8 +60,11 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--port must be from 0 to 65535")
     try:
         fake = _fake(options)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from None
+    except ConfigurationError:
+        raise
+    except ValueError as error:  # which begins with the name of an argument
+        argument = str(error).partition(" ")[0]
+        raise ConfigurationError(str(error), argument=argument) from None
     try:
         listening = listen(options.host, options.port)
     except OSError as error:

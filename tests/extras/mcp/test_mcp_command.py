@@ -53,7 +53,7 @@ def test_ledger_is_neither_missing_nor_created_for_a_wrong_address(serve_instead
     serve_instead(lambda client, writes: None)
     ran = run_command("mcp", *WRITING)
     assert ran.code == 2
-    assert "/drafts.db> does not exist; --new-ledger creates it" in ran.err
+    assert "--ledger: drafts.db does not exist; --new-ledger creates it" in ran.err
     assert run_command("mcp", *WRITING, "--new-ledger", "--url", "ftp://ads.example.com").code == 2
     assert not Path("drafts.db").exists()
 
@@ -99,6 +99,13 @@ def test_interrupts_are_handled_as_before_once_the_server_has_ended(serve_instea
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == [signal.SIG_DFL]
+
+
+def test_terminal_is_told_that_the_command_waits(serve_instead, monkeypatch) -> None:
+    serve_instead(lambda *_: None)
+    monkeypatch.setattr(sys, "stdin", Stream())
+    monkeypatch.setattr(Stream, "is_terminal", True)
+    assert "this waits for messages of MCP on standard input" in run_command(*ONE).err
 
 
 # Over HTTP.

@@ -40,7 +40,7 @@ def test_full_disk_is_one_line(arguments, capsys) -> None:
     fake = FakeAdService(page_size=1)
     with fake.as_environment(), open("/dev/full", "w") as full, redirect_stdout(full):
         assert main(arguments) == 1
-    assert capsys.readouterr().err == "adclient: [Errno 28] No space left on device\n"
+    assert capsys.readouterr().err == "adclient: No space left on device\n"
 
 
 @each_case("arguments", CAMPAIGNS, ["--help"])
@@ -78,10 +78,60 @@ def test_output_is_utf_8_or_what_a_terminal_has(is_terminal, name, monkeypatch) 
     assert name in stream.buffer.getvalue().decode("latin-1" if is_terminal else "utf-8")
 
 
-def test_option_given_twice_is_an_error() -> None:
-    ran = run_command("mcp", "-a", "a", "--account", "b")
-    assert ran.code == 2
-    assert ran.err.endswith("error: --account is given twice\n")
+@each_case(
+    ("words", "problem"),
+    (["lst"], "there is no command lst: did you mean list? See `adclient --help`"),
+    (["list", "campaigns"], "there is no read campaigns: did you mean beta.campaigns? See"),
+    (["ledger", "shw"], "there is no action shw: did you mean show? See `adclient ledger --help`"),
+    (["plan", "x"], "there is no action x: choose from check, stage, revert. See"),
+    ([*CAMPAIGNS, "--acount=a"], "adclient list takes no --acount=a: did you mean --account? See"),
+    ([*CAMPAIGNS, "--limit", "x"], "--limit: invalid int value: 'x'. See `adclient list --help`"),
+    (["mcp", "-a", "a", "--account", "b"], "--account is given twice. See `adclient mcp --help`"),
+    (["doctor", "http://x", "--url", "http://x"], "--url is given twice. See"),
+)
+def test_mistake_is_one_line_with_a_suggestion(words, problem) -> None:
+    ran = run_command(*words)
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+    assert ran.err.startswith(f"adclient: {problem}")
+
+
+HELP = [["list"], ["mcp"], ["doctor"], ["models"], ["conform"], ["fake"], [], ["plan"], ["ledger"]]
+HELP += [["plan", action] for action in ("check", "stage", "revert")]
+HELP += [["ledger", action] for action in ("show", "outcomes", "unknown", "settle", "verify")]
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help_has_examples_and_fits_a_terminal(command, monkeypatch) -> None:
+    for columns in ("200", "60"):
+        monkeypatch.setenv("COLUMNS", columns)
+        ran = run_command(*command, "--help")
+        assert ran.code == 0
+        lines = [line for line in ran.out.splitlines() if not line.startswith("  adclient ")]
+        assert max(map(len, lines)) < min(int(columns), 80)
+        assert "\nexamples:\n  adclient " in ran.out
+    if command in ([], ["plan"], ["ledger"]):
+        assert run_command(*command) == ran
+
+
+@each_case(
+    ("variables", "is_coloured"),
+    ({}, True),
+    ({"NO_COLOR": "1"}, False),
+    ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ({"TERM": "dumb"}, False),
+)
+def test_terminal_has_colours_unless_they_are_unwanted(variables, is_coloured, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ran = run_command(*CAMPAIGNS, "--token", "a b", "--url", "http://x", terminals=["err"])
+    name = "\x1b[31madclient:\x1b[m" if is_coloured else "adclient:"
+    assert ran.err.startswith(f"{name} --token contains whitespace, a control character\nor one")
+    assert ("\x1b[1musage:" in run_command("--help", terminals=["out"]).out) is is_coloured
+    assert "\x1b" not in run_command("--help").out
+    if is_coloured:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        assert "\x1b" in run_command("--help").out
 
 
 # `adclient mcp` as far as it needs no SDK; tests/extras/mcp has the rest.

@@ -108,11 +108,11 @@ def test_many_entries_are_settled_at_once_or_not_at_all(ledger) -> None:
         ledger.end(attrs.evolve(ended, state="unknown"))
     head = ledger.verify()
     for words, complaint in [
-        (["a", "--not-staged"], "3 entries have an id that begins with 'a'"),
+        (["a", "--not-staged"], "3 entries have an id that begins with a"),
         (["a1", "b", "--not-staged"], "b: its draft is draft_1"),
         (["b", "a1"], "a1: --draft or --not-staged is missing"),
         (["b", "c", "--draft", "draft_1"], "--draft is for one ENTRY"),
-        (["a1", "--draft", ""], "draft_id must be a text that is not empty"),
+        (["a1", "--draft", ""], "--draft must be a text that is not empty"),
     ]:
         ran = run_command(*SETTLE, *words)
         assert ran.code == 2

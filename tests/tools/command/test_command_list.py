@@ -3,20 +3,21 @@
 import csv
 import io
 import json
-import re
+import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from unicodedata import category, east_asian_width
 
 import pytest
 from cases import each_case
 from clients import SECRET
 from raw_server import RawServer, reply
-from run_command import Ran, run_command
+from run_command import Ran, Stream, run_command
 
 from adclient import AdClient, AsyncAdClient
+from adclient._command import main
 from adclient.testing import FakeAdService, Fault
 
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
@@ -71,17 +72,21 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, everything) -> None:
 @each_case(
     ("arguments", "complaint"),
     (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
-    ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
+    ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account; --sort"),
     ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is neither an attrs class nor a"),
     ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
     ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
     ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
     (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
-    (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
+    (["list", "beta.pause_campaign", "-a", "a"], "there is no read beta.pause_campaign: did"),
     ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
     ([*ADS, "--targeting", "[]"], "not a JSON object"),
     ([*ADS, "--targeting", "{"], "not a JSON object"),
-    ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
+    ([*ADS, "--token", f"{SECRET} x"], "adclient: --token contains whitespace"),
+    ([*ADS, "--timeout", "0"], "adclient: --timeout must be a finite number"),
+    ([*ADS, "--retries=-1"], "adclient: --retries must be a whole number"),
+    ([*ADS[:2], "-a", ""], "adclient: gamma.list_ads: -a must be a non-empty str"),
+    ([*ADS, "--sort", "name", "--parquet", "f"], "--columns, --sort and --flat are not for --par"),
     ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
     ([*ADS, "--token-header", "x-key"], "adclient: --token-header: pass the token, or set"),
 )
@@ -244,14 +249,15 @@ def test_table_fits_the_width_and_hides_nothing_silently(monkeypatch) -> None:
         monkeypatch.setenv("COLUMNS", str(columns))
         with listing_of(*items) as server:
             ran = run_command(*ADS, "--url", server.url, "--table")
-        head, *rows, note = ran.out.splitlines()
-        assert re.fullmatch(r"\(\d of 6 columns do not fit: .*\)", note)
-        assert len(rows) == 2
+        head, *rows = ran.out.splitlines()[:3]
+        note = " ".join(ran.out.splitlines()[3:])
+        hidden = [name for name in ("spend", "note", "more") if name not in head]
+        assert note == f"(not shown: {', '.join(hidden)}; --columns chooses)"
         assert all(row.isprintable() for row in rows)
         assert max(map(width_of, (head, *rows))) <= max(columns, 7)
     monkeypatch.setenv("COLUMNS", "200")
     with listing_of(*items) as server:
-        assert "do not fit" not in run_command(*ADS, "--url", server.url, "--table").out
+        assert "not shown" not in run_command(*ADS, "--url", server.url, "--table").out
     with listing_of() as server:
         assert run_command(*ADS, "--url", server.url, "--table").out == "(nothing)\n"
 
@@ -265,9 +271,95 @@ def width_of(line: str) -> int:
 
 def test_terminal_gets_a_table_of_its_width_and_a_bar(fake, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
     ran = run_command(*ADS, terminals=["out", "err"])
     assert "gamma.list_ads: 126 items, 7 pages" in ran.err
-    *rows, note = ran.out.splitlines()
-    assert len(rows) == 127
-    assert max(map(width_of, rows)) <= 60
-    assert note == "(10 of 13 columns do not fit: --json and --csv have them)"
+    head, *rows = ran.out.splitlines()
+    assert head.split() == ["id", "name", "status", "spend", "clicks"]
+    assert rows[0].split()[-2:] == ["153.34", "173"]
+    assert max(map(width_of, (head, *rows))) <= 60
+    assert " ".join(rows[126:]).startswith("(not shown: impressions, ctr, ")
+
+
+def test_bar_is_drawn_only_where_it_meets_no_output(fake) -> None:
+    assert run_command(*ADS, "--json", terminals=["out", "err"]).err == ""
+    assert run_command(*ADS, "--limit", "20", terminals=["err"]).err.count("gamma.list_ads") == 0
+    reader, writer = os.pipe()
+    errors = Stream()
+    errors.is_terminal = True
+    with open(reader) as read, open(writer, "w") as pipe:
+        with redirect_stdout(pipe), redirect_stderr(errors):
+            assert main([*CAMPAIGNS, "--limit", "30", "--columns", "id"]) == 0
+        pipe.close()
+        assert len(read.read().splitlines()) == 30
+    assert "beta.list_campaigns" not in errors.getvalue()
+
+
+# Columns.
+
+
+def column(ran: Ran, name: str = "id") -> list[object]:
+    assert (ran.code, ran.err) == (0, "")
+    return [row[name] for row in ran.rows]
+
+
+def test_columns_are_chosen_in_every_shape(fake, everything, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    chosen = ["--columns", "spend, name,clicks,ctr,format,conversions,serving,frequency"]
+    head, first, *_ = run_command(*ADS, *chosen, "--table").out.splitlines()
+    assert head.split() == chosen[1].replace(",", " ").split()
+    assert first.split()[0] == "153.34"
+    assert max(map(width_of, (head, first))) <= 80
+    ran = run_command(*ADS, "--columns", "clicks,id")
+    assert [[*row.items()] for row in ran.rows] == [
+        [("clicks", ad["clicks"]), ("id", ad["id"])] for ad in everything
+    ]
+    assert run_command(*ADS, "--columns", "clicks,id", "--csv").out.startswith("clicks,id\n173,")
+    for words in (["--columns", "id,spnd"], ["--sort", "-spnd"]):
+        ran = run_command(*ADS, *words, "--table")
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err == "adclient: there is no column spnd: did you mean spend?\n"
+    ran = run_command(*ADS, "--columns", "zzzz", "--table")
+    assert ran.err.startswith("adclient: there is no column zzzz: there are id, name, status, ")
+
+
+def test_items_are_sorted_before_they_are_limited(everything) -> None:
+    by_spend = sorted(everything, key=lambda ad: (-ad["spend"], ad["name"]))
+    ids = column(run_command(*ADS, "--sort", "-spend,name", "--limit", "3"))
+    assert ids == [ad["id"] for ad in by_spend[:3]]
+    both = [*CAMPAIGNS, "-a", "account_b7e0", "--sort", "-spend", "--limit", "5"]
+    spent = column(run_command(*both), "spend")
+    assert spent == sorted(spent, reverse=True)
+    assert len(spent) == 5
+
+
+def test_order_is_that_of_numbers_then_texts_then_nothing() -> None:
+    values = ["b", "10", 9.5, None, "A", True, "NaN", [1]]
+    with listing_of(*(item(str(value), x=value) for value in values), item("none")) as server:
+        for sign, order in (
+            ("", ["9.5", "10", "[1]", "A", "b", "NaN", "True", "None", "none"]),
+            ("-", ["True", "NaN", "b", "A", "[1]", "10", "9.5", "None", "none"]),
+        ):
+            assert (
+                column(run_command(*ADS, "--url", server.url, "--sort", f"{sign}x"), "name")
+                == order
+            )
+        assert run_command(*ADS, "--url", server.url, "--sort=x", "--limit=1").rows[0]["x"] == 9.5
+    with listing_of() as server:
+        assert run_command(*ADS, "--url", server.url, "--columns", "any").out == ""
+
+
+def test_fields_of_objects_become_columns() -> None:
+    nested = item(budget={"amount": 5, "of": {"day": True}}, empty={}, list=[{"a": 1}])
+    with listing_of(nested) as server:
+        flat = [*ADS, "--url", server.url, "--flat"]
+        (row,) = run_command(*flat).rows
+        names = "budget.amount,budget.of.day"
+        chosen = run_command(*flat, "--columns", names, "--sort", "budget.amount", "--csv").out
+    assert [*row.items()][3:] == [
+        ("budget.amount", 5),
+        ("budget.of.day", True),
+        ("empty", {}),
+        ("list", [{"a": 1}]),
+    ]
+    assert chosen == f"{names}\n5,true\n"

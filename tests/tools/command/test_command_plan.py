@@ -110,7 +110,7 @@ def test_ledger_with_a_misspelt_name_is_refused(fake, files) -> None:
     for name in ("misspelt.db", "no/such.db", "empty.db"):
         ran = run_command(*words, "--ledger", name)
         assert ran.code == 2
-        assert f"/{name}> does not exist; --new-ledger creates it" in ran.err
+        assert ran.err == f"adclient: --ledger: {name} does not exist; --new-ledger creates it\n"
     ran = run_command(*words, "--ledger", ":memory:")
     assert ran.code == 2
     assert "a ledger needs the path of a file that outlives the process" in ran.err

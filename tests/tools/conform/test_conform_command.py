@@ -4,6 +4,7 @@ import json
 
 from cases import each_case
 from conform_services import ACCOUNT, ARGUMENTS, small_fake
+from run_command import run_command
 
 from adclient._command import main
 from adclient.testing import Fault
@@ -48,6 +49,19 @@ def test_service_file_has_the_address_the_accounts_and_the_secret(tmp_path, monk
     assert run(fake, "--quiet", url=("--service", str(file))) == 0
 
 
+def test_terminal_shows_only_the_last_step(monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    fake = small_fake()
+    words = ["conform", "--url", fake.base_url, "-a", ACCOUNT]
+    with fake.as_environment():
+        ran = run_command(*words, terminals=["out", "err"])
+        log = run_command(*words)
+    first, *_, last = ran.err.split("\r")
+    assert (first, last) == ("checking beta.list_campaigns", "")
+    assert max(map(len, ran.out.splitlines())) < 50
+    assert log.err.startswith("adclient: checking beta.list_campaigns\nadclient: checking gamma.")
+
+
 def test_interrupt_prints_the_report(capsys, monkeypatch) -> None:
     def interrupt(request, time_left=None):
         raise KeyboardInterrupt
@@ -61,7 +75,7 @@ def test_interrupt_prints_the_report(capsys, monkeypatch) -> None:
 @each_case(
     ("arguments", "complaint"),
     ([], "URL is missing: pass it, or a file with --service"),
-    (["http://x"], "account_id is missing"),
+    (["http://x"], "--account is missing"),
     (["http://x", "-a", ACCOUNT, "--arguments", "[]"], "not a JSON object"),
     (["http://x", "-a", ACCOUNT, "--arguments", '{"a": 1}'], "expected an object for each"),
     (["http://x", "-a", ACCOUNT, "--arguments", '{"a": {}}'], "'a' is not a write"),

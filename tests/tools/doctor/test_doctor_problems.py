@@ -108,7 +108,7 @@ def test_limit_of_requests_is_kept() -> None:
     assert (short.problems, short.conventions().end_of_listing) == ((), "null")
     assert "; not to its end: beta.list_campaigns, gamma.search" in short["reads"].conclusion
     cut = examined(Service(listing=Listing(name="k7")), most_requests=30)
-    assert "unknown: the examination ended within the search" in str(cut)
+    assert "unknown: the examination ended within the search" in " ".join(str(cut).split())
     stopped = examined(Service(), most_requests=9)
     assert (stopped.sent, len(stopped.problems)) == (9, 2)
     assert stopped.problems[0] == "ended early: 9 requests were sent; allow more: `--requests`"
