@@ -12,7 +12,7 @@ import attrs
 from adclient._core.auth import Credentials
 from adclient._core.call import Call, invalid, validated
 from adclient._core.events import warn
-from adclient._core.operations import OPERATIONS, Operation
+from adclient._core.operations import OPERATIONS, READS, Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._core.retry import Turn
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from adclient._sync.page import Page
 
 __all__ = [
-    "OPERATIONS", "AsyncSender", "Call", "CallGuard", "Clock", "Credentials", "Failure", "Gate",
-    "Operation", "Options", "Outcome", "Parts", "RawResponse", "Record", "Request", "Sender",
-    "Turn", "parts_of", "run", "validated", "warn",
+    "OPERATIONS", "READS", "AsyncSender", "Call", "CallGuard", "Clock", "Credentials", "Failure",
+    "Gate", "Operation", "Options", "Outcome", "Parts", "RawResponse", "Record", "Request",
+    "Sender", "Turn", "parts_of", "run", "validated", "warn",
 ]  # fmt: skip
 
 S = TypeVar("S", covariant=True)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from operator import eq
@@ -17,7 +17,6 @@ from adclient._core.typed import first_error, strict_converter
 from adclient._http.network import checked_proxy
 from adclient._service.model import AuthShape, Row, Service, with_paths
 from adclient._values import toml
-from adclient._values.json_values import is_object
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret
 from adclient._values.text import short
@@ -43,7 +42,6 @@ _ABOUT = """\
 """
 _DEPTHS = {"auth": 2, "conventions": 3, "listings": 3}  # of what has a header of its own
 _WIDTH = 80
-_NONE: Mapping[str, object] = {}
 
 
 def read_service(path: str | os.PathLike[str]) -> Service:
@@ -117,25 +115,15 @@ def _refusal(check: Callable[..., object], *values: object, **options: str) -> s
     return ""
 
 
-def text_of(service: Service, suggestions: Mapping[str, object] = _NONE) -> str:
-    """The text of a service file; what has its default is left out, suggestions are comments."""
+def text_of(service: Service) -> str:
+    """The text of a service file; what has its default is left out."""
     values: dict[str, Any] = {"format": FORMAT}
     values |= attrs.asdict(service, filter=_is_written, value_serializer=_written)
     settings = values["conventions"]
     for name in service.certainty:  # also of what was observed to be the default
         if (value := getattr(service.conventions, name, None)) is not None:
             settings[name] = _written(service, None, value)
-    known = {"", *_lines(values, ())}
-    values["conventions"] = _merged(settings, suggestions)
-    lines = [line if line in known else f"# {line}" for line in _lines(values, ())]
-    return "\n".join([_ABOUT, *lines]) + "\n"
-
-
-def _merged(settings: Mapping[Any, Any], suggestions: Mapping[Any, object]) -> dict[str, Any]:
-    both: dict[str, Any] = {}
-    for key, value in suggestions.items():
-        both[key] = _merged(settings.get(key, {}), value) if is_object(value) else value
-    return {**both, **{key: value for key, value in settings.items() if key not in both}}
+    return "\n".join([_ABOUT, *_lines(values, ())]) + "\n"
 
 
 def _is_written(attribute: Any, value: object) -> bool:

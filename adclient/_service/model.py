@@ -110,11 +110,13 @@ class Service:
 
     `certainty` is that of the settings in `conventions` that the doctor examined, by their names;
     those of a read are named like `gamma.list_ads.cursor_parameter`. What it does not name was set
-    by a person. In a file, paths are relative to its folder.
+    by a person. `problems` is how many the doctor reported. In a file, paths are relative to its
+    folder.
     """
 
     url: str
     accounts: tuple[str, ...] = ()
+    problems: int = 0
     auth: AuthShape | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     ca_file: str | None = None

@@ -8,13 +8,14 @@ import attrs
 
 from adclient._core.paging import query_from_next_url
 from adclient._service.model import Next
-from adclient._values.jsontext import JSONError
+from adclient._values.jsontext import JSONError, dumps
 from adclient._values.redact import excerpt
 from adclient.conventions import Conventions, ReadConventions, query_of_url
 from adclient.errors import AdClientError
+from adclient.extend import READS
 from adclient.models import JSON
-from adclient.survey.examination import Candidate
-from adclient.survey.observation import READS, Observation
+from adclient.survey.observation import Observation
+from adclient.survey.reading import Candidate, Examination, Reading
 
 WRONG_NAME = "adclient_doctor"
 
@@ -33,26 +34,30 @@ NAMES = (
     *("token", "key", *PAGE_NAMES, *OFFSET_NAMES),
 )
 COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
-
-# Which may take a number, or an id, for something else than the service means by it.
-_RIVALS = ("cursor", "after", "since_id", "last_id", "starting_after", "page_token", "before")
-_TOKEN_RIVALS = ("cursor", "page_token", "after", "before", "start_key", "next_token")
-# Of a way that continues another read; few, since there are seven.
-_FEW_RIVALS = ("cursor", "after", "since_id", "offset")
-_FEW_TOKEN_RIVALS = ("cursor",)
-_OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
-_WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
-_PAGING = re.compile(
-    r"cursor|token|page|after|before|next|last|start|key|offset|skip|from|since|mark|contin|scroll",
-    re.IGNORECASE,
+# Which may take a number, or a text, for something else than the service means by it. The first
+# ones are tried even where another read has shown the way; few, since there are seven.
+_RIVALS_OF_NUMBERS = (
+    *("cursor", "after", "since_id", "offset", "last_id", "starting_after", "page_token"),
+    *("before", *OFFSET_NAMES, *PAGE_NAMES),
 )
-_OF_ERRORS = re.compile("invalid|unknown|error|req(uest)?_")
-_MOST_HINTS = 12
-
+_RIVALS_OF_TEXTS = ("cursor", "page_token", "after", "before", "start_key", "next_token")
 
 FOLLOWED = Candidate(
     "the URL in `next`, followed", {"follow_next_urls": True, "continuation": None}
 )
+_BY_FUNCTIONS = (
+    Candidate("the query of the URL in `next`", {"continuation": query_of_url}),
+    Candidate("each entry of the object in `next`", {"continuation": dict}),
+)
+
+_OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
+_WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
+_PAGING = re.compile(
+    r"[_\[]|cursor|token|page|after|before|next|last|start|key|offset|skip|from|since|mark|contin|scroll",
+    re.IGNORECASE,
+)
+_OF_ERRORS = re.compile("invalid|unknown|error|req(uest)?_")
+_MOST_HINTS = 12
 
 
 def number_of(value: JSON) -> int | None:
@@ -62,71 +67,71 @@ def number_of(value: JSON) -> int | None:
     return int(value) if re.fullmatch(r"\d{1,18}", str(value), re.ASCII) else None
 
 
-def by_name(name: str, *, is_text: bool = False) -> Candidate:
-    """The way that sends a continuation in a parameter; a text is sent also if it is a URL."""
+def by_name(name: str, reading: Reading) -> Candidate:
+    """The way that sends a continuation in a parameter, also one that looks like a URL."""
     settings: ReadConventions = {"cursor_parameter": name, "continuation": None}
-    if is_text:  # that a client would take for a URL
+    if reading.form is not None and reading.form.form == "URL":
         settings["follow_next_urls"] = False
     return Candidate(f"`{name}`", settings)
 
 
-def special_ways(form: Next) -> Iterator[Candidate]:
-    """The ways that a continuation itself shows, besides a URL that is followed."""
-    if form.form == "URL" or form.key is not None:
-        yield Candidate("the query of the URL in `next`", {"continuation": query_of_url})
-    if form.form == "object" and form.key is None:
-        yield by_name("cursor")  # the default: it needs no setting
-        yield Candidate("each entry of the object in `next`", {"continuation": dict})
+def ways_without_names(found: Examination, reading: Reading) -> Iterator[Candidate]:
+    """What the client does unasked, what continues other listings, and functions.
+
+    A function that does not fit raises, so that nothing is sent.
+    """
+    if _is_followed(reading.pages[0], found.options.base_url):
+        yield FOLLOWED
+    for known in found.known.values():
+        is_alike = known.name and known.settings == by_name(known.name, reading).settings
+        if is_alike or known.settings.get("continuation") is not None:
+            yield known
+    yield from _BY_FUNCTIONS
 
 
-def likely_names(first: Observation) -> list[str]:
-    """The common names; those of numbers first if a continuation counts as they say."""
-    number, size = number_of(first.view.next), len(first.view.items)
-    likely = OFFSET_NAMES if number in (size, size + 1) else PAGE_NAMES
-    return [*(likely if number in (1, 2, size, size + 1) else ()), *NAMES]
-
-
-def rivals_of(value: JSON, hinted: list[str], *, is_known: bool) -> list[str]:
-    """The names to try beside one that works: it may be an old one, that loses items."""
-    if number_of(value) is not None or isinstance(value, float):
-        return [*(_FEW_RIVALS if is_known else (*_RIVALS, *OFFSET_NAMES, *PAGE_NAMES))]
-    return [*(_FEW_TOKEN_RIVALS if is_known else (*_TOKEN_RIVALS, *hinted))]
-
-
-def applies(candidate: Candidate, form: Next) -> bool:
-    """Whether what continues another listing can be tried with a continuation."""
-    if candidate.settings.get("continuation") is not None:
-        return form.form in ("URL", "object")
-    is_text = candidate.settings.get("follow_next_urls") is False
-    return bool(candidate.name) and is_text == (form.form == "URL")
-
-
-def as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
-    """Whether a client takes a continuation for a URL, and whether it follows that."""
+def _is_followed(first: Observation, base_url: str) -> bool:
+    """Whether a client takes a continuation for a URL, and follows it."""
     endpoint = base_url + first.probe.operation.path
     try:
         call = attrs.evolve(first.probe, cursor=first.view.next).call()
-        is_url = query_from_next_url(call, endpoint, Conventions()) is not None
+        return query_from_next_url(call, endpoint, Conventions()) is not None
     except (AdClientError, JSONError):
-        return True, False
-    return is_url, is_url
+        return False
 
 
-def hints(first: Observation, control: Observation | None) -> list[str]:
+def names_of(reading: Reading) -> list[str]:
+    """The names to try; what the service mentions first, then numbers that count as they say."""
+    page = reading.pages[0]
+    number, size = number_of(page.view.next), len(page.view.items)
+    counting = OFFSET_NAMES if number in (size, size + 1) else PAGE_NAMES
+    likely = counting if number in (1, 2, size, size + 1) else ()
+    return ["cursor", *_hints(page, reading.control), *likely, *NAMES]
+
+
+def rivals_of(found: Examination, reading: Reading, right: Candidate) -> list[str]:
+    """The names to try beside one that works: it may be an old one, that loses items."""
+    value = reading.views[0].next
+    is_text = isinstance(value, str) and number_of(value) is None
+    names = [*(_RIVALS_OF_TEXTS if is_text else _RIVALS_OF_NUMBERS)]
+    if right.known:
+        names = names[: 1 if is_text else 4]
+    elif is_text:
+        names += _hints(reading.pages[0], reading.control)
+    return [*names, *(each.name for each in found.known.values() if each.name)]
+
+
+def _hints(first: Observation, control: Observation | None) -> list[str]:
     """The names that the service itself mentions: in URLs, beside `next`, and in a refusal."""
-    page = first.view
-    urls, texts = [page.next], [*page.page, *page.page.values()]
+    said = [str(first.view.next), dumps(first.view.extra["page"], "page", errors="replace")]
     for response in (first.response, None if control is None else control.response):
         if response is not None:
-            urls += re.findall("<([^>]*)>", response.headers.get("link", ""))
-            texts += [unquote(excerpt(response.body))] * (not response.is_success)
-    names = [name for url in urls for name, _ in _query(url)]
-    words = [word for text in texts if isinstance(text, str) for word in _WORD.findall(text)]
-    names += [word for word in words if word in NAMES or "_" in word or "[" in word]
-    names += [word for word in words if _PAGING.search(word)]
-    others = {"", WRONG_NAME, *_OWN}
-    names = [name for name in names if name not in others and not _OF_ERRORS.match(name)]
-    return list(dict.fromkeys(names))[:_MOST_HINTS]
+            said += [response.headers.get("link", "")]
+            said += [excerpt(response.body)] * (not response.is_success)
+    text = unquote("\n".join(said))
+    words = [word for word in _WORD.findall(text) if word in NAMES or _PAGING.search(word)]
+    names = [*re.findall("[?&]([^=&]+)=", text), *words]
+    names = [name for name in names if name not in {WRONG_NAME, *_OWN}]
+    return list(dict.fromkeys(name for name in names if not _OF_ERRORS.match(name)))[:_MOST_HINTS]
 
 
 def next_of(value: JSON, base_url: str) -> Next | None:

@@ -9,9 +9,8 @@ import attrs
 
 from adclient._values.json_values import ToJSON, is_array, is_object
 from adclient._values.jsontext import dumps, kind_of
-from adclient.extend import OPERATIONS
+from adclient.extend import OPERATIONS, READS
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
-from adclient.survey.observation import READS
 from adclient.survey.text import span, table, wrapped
 
 FORMAT_VERSION = "1.0"

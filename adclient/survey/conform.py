@@ -11,7 +11,7 @@ from adclient._show.tracebacks import forget_frames
 from adclient._values.jsontext import dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
-from adclient.extend import OPERATIONS, Operation, parts_of
+from adclient.extend import OPERATIONS, READS, Operation, parts_of
 from adclient.models import JSON
 from adclient.options import check_timeout, check_type
 from adclient.survey.checks import (
@@ -23,7 +23,7 @@ from adclient.survey.checks import (
     Verdict,
     judged,
 )
-from adclient.survey.observation import READS, Observation, Probe
+from adclient.survey.observation import Observation, Probe
 from adclient.survey.session import Session, StoppedError
 
 TIMEOUT = 600.0
@@ -341,7 +341,8 @@ def _shown(run: _Run, platform: str, account_id: str) -> dict[str, tuple[JSON, J
     if (read := _SHOWN_BY.get(platform)) is None:
         return None
     pages, *_ = _read_listing(run, read, account_id, run.ask(read, {"account_id": account_id}))
-    if not pages or pages[-1].end is None:
+    last = pages[-1].page if pages else None
+    if last is None or last.end is None:
         return None
     items = [item for page in pages for item in page.items or () if isinstance(item, dict)]
     return {str(item.get("id")): (item.get("name"), item.get("status")) for item in items}

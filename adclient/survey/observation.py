@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import attrs
 
 from adclient._core.decode import end_of
 from adclient._core.response import problem_of
-from adclient._values.jsontext import JSONError, dumps, kind_of, loads
+from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, EndOfListing
-from adclient.extend import OPERATIONS, Call, Failure, Operation, Outcome, RawResponse
+from adclient.extend import Call, Failure, Operation, Outcome, RawResponse
 from adclient.models import JSON
 
-READS = {each.full_name: each for each in OPERATIONS if not each.is_write}
+Effect = Literal[
+    "continues", "no items", "same items", "overlap", "does not move on", "refused", "no evidence"
+]
 # Client errors that are temporary, not caused by the request.
 PASSING = frozenset({408, 425, 429, *range(500, 600)})
 
@@ -60,8 +62,8 @@ class Probe:
 class PageView(NamedTuple):
     """A page as far as it has the documented outline, whatever its items are.
 
-    `end` is how it says that it is the last; `next` is then None. `page` and `extra` are what is
-    besides `next`, and besides `data` and `page`; `rows` are the items as texts.
+    `end` is how it says that it is the last; `next` is then None. `extra` is what is besides `data`
+    and `next`; `rows` are the items as texts.
     """
 
     items: list[JSON]
@@ -69,8 +71,11 @@ class PageView(NamedTuple):
     rows: tuple[str, ...]
     next: JSON
     end: EndOfListing | None
-    page: dict[str, JSON]
     extra: dict[str, JSON]
+
+    def keys(self, *, by_row: bool) -> tuple[str, ...]:
+        """What tells its items apart."""
+        return self.rows if by_row else self.ids
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -102,12 +107,6 @@ class Observation:
             return None
 
     @property
-    def kind(self) -> str:
-        """What the body is, in words."""
-        is_json = self.body is not None or (self.response and self.response.body == b"null")
-        return kind_of(self.body) if is_json else "no JSON"
-
-    @property
     def fields(self) -> dict[str, JSON]:
         """The members of the JSON object in the body; none if it is something else."""
         return self.body if isinstance(self.body, dict) else {}
@@ -121,22 +120,26 @@ class Observation:
     @cached_property
     def page(self) -> PageView | None:
         """The page in a successful response; None if it contains none."""
-        page = self.fields.get("page")
-        has_none = self.fields.get("data", "") is None
-        items = [] if has_none else self.items
-        if not self.is_success or items is None or not isinstance(page, dict):
+        page, data = self.fields.get("page"), self.fields.get("data", False)
+        if not self.is_success or not isinstance(page, dict) or not isinstance(data, list | None):
             return None
+        items, end = data or [], end_of(page)
         found = (item["id"] if isinstance(item, dict) and "id" in item else item for item in items)
-        ids, rows = map(_texts, (found, items))
-        rest = {name: value for name, value in page.items() if name != "next"}
-        extra = {name: value for name, value in self.fields.items() if name not in ("data", "page")}
-        return PageView(items, ids, rows, None if self.end else page["next"], self.end, rest, extra)
+        besides = {name: value for name, value in page.items() if name != "next"}
+        extra = {name: value for name, value in self.fields.items() if name != "data"}
+        return PageView(
+            items=items,
+            ids=texts(found),
+            rows=texts(items),
+            next=None if end else page["next"],
+            end=end,
+            extra={**extra, "page": besides},
+        )
 
     @property
-    def end(self) -> EndOfListing | None:
-        """How an object `page` says that it is the last; None if it does not."""
-        page = self.fields.get("page")
-        return end_of(page) if isinstance(page, dict) else None
+    def ids(self) -> tuple[str, ...] | None:
+        """What tells its items apart; None if there is no page."""
+        return None if self.page is None else self.page.ids
 
     @property
     def view(self) -> PageView:
@@ -164,6 +167,20 @@ class Observation:
         """Whether the service refused the request, and would refuse it again."""
         response = self.response
         return response is not None and 400 <= response.status < 500 and not self.is_temporary
+
+    def effect(self, *known: "Observation", by_row: bool = False) -> Effect:
+        """What a request that varies one thing brought, in comparison with known pages.
+
+        Items are told apart by their ids, or by all of their fields (`by_row`).
+        """
+        if self.page is None:
+            return "refused" if self.is_refused or self.is_success else "no evidence"
+        ours, *others = (each.view.keys(by_row=by_row) for each in (self, *known))
+        if ours and ours == others[0]:
+            return "same items"
+        if any(set(ours) & set(each) for each in others):
+            return "overlap"
+        return "continues" if ours else "no items"
 
     @property
     def text(self) -> str:
@@ -193,12 +210,12 @@ class Observation:
     @property
     def outline(self) -> str:
         """The names in the JSON of a body, without what they stand for."""
-        if self.kind == "no JSON":
-            return "(no JSON)" if self.response is not None and self.response.body else "(empty)"
-        return one_line(_outline(self.body, 3), 100)
+        is_json = self.body is not None or (self.response and self.response.body == b"null")
+        return one_line(_outline(self.body, 3), 100) if is_json else "(no JSON)"
 
 
-def _texts(values: Iterable[JSON]) -> tuple[str, ...]:
+def texts(values: Iterable[JSON]) -> tuple[str, ...]:
+    """Values as JSON, to compare them."""
     return tuple(dumps(each, "data", errors="backslashreplace") for each in values)
 
 

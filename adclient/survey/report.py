@@ -15,7 +15,7 @@ from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
 from adclient.survey.changes import changes_of
-from adclient.survey.finding import Finding
+from adclient.survey.findings import Finding
 from adclient.survey.text import span, table, wrapped
 
 FORMAT_VERSION = "1.0"
@@ -25,10 +25,8 @@ _QUESTIONS = {
     "objects": "How is `targeting` written in a query: as JSON, or with brackets?",
     "continuation": "In which parameter, and in which form, is `page.next` sent back?",
     "end of listing": "What does the last page of a listing have as `page.next`?",
-    "size parameter": "Which parameter sets how many items a page has, and what is the most?",
     "request id": "Which header of a response has the id of the request?",
     "limits": "What are the rate limits, what do they apply to, and how is a request refused?",
-    "errors": "What do errors look like, and which statuses and codes are there?",
 }
 
 
@@ -160,8 +158,7 @@ class Report(ToJSON):
         if target.exists() and not replace:
             raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
         part = Path(f"{target}.part")
-        suggestions = dict(pair for each in self.findings for pair in each.suggestions.items())
-        text = text_of(with_paths(self.service, partial(_path_from, target.parent)), suggestions)
+        text = text_of(with_paths(self.service, partial(_path_from, target.parent)))
         part.write_text(text, "utf-8", newline="\n")
         part.replace(target)
         return attrs.evolve(self, path=str(path))

@@ -19,7 +19,7 @@ import attrs
 from adclient._service.model import JSONType, Listing, Row, Shape, Shapes
 from adclient._values.json_values import JSON
 from adclient._values.jsontext import dumps
-from adclient.survey.examination import Reading
+from adclient.survey.reading import Reading
 
 _MAX_LEVELS = 6  # of objects and arrays inside each other
 _MAX_FIELDS = 200  # of one object
@@ -90,18 +90,15 @@ def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str,
         fields = shapes_of(own)
         sample = _sampled(own, fields, inventor.codes)
         # What is beside the items of the first page, and of the last.
-        pages: list[Row] = []
-        for page in (*views[:1], *views[1:][-1:]):
-            if page.page or page.extra:
-                pages.append({"page": page.page, **page.extra})
-        beside = {**shapes_of(pages), "page": Shape(properties=shapes_of(v.page for v in views))}
+        pages = [view.extra for view in (*views[:1], *views[1:][-1:]) if view.extra != {"page": {}}]
+        beside = shapes_of(view.extra for view in views)
         sizes = [len(page.items) for page in views if page.end is None]
         listings[each.name] = Listing(
             account_id=each.first.probe.account_id,
             count=len(own),
             is_complete=views[-1].end is not None,
             page_size=max(sizes, default=0) or None,
-            next=None if each.search is None else each.search.form,
+            next=each.form,
             rows=tuple(inventor.row(kind, row, fields) for row in sample),
             pages=tuple(inventor.row("page", page, beside) for page in pages),
             item=fields,

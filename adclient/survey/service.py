@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 
@@ -14,34 +14,29 @@ from adclient._service.model import (
     Service,
     variable_for,
 )
+from adclient._values.json_values import as_mapping, is_array, is_object
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret, one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
-from adclient.survey.examination import Examination
-from adclient.survey.finding import Finding, mapped
-from adclient.survey.findings import findings_of, refused_of
+from adclient.survey.findings import Finding, findings_of, problems_of
 from adclient.survey.observation import Observation
-from adclient.survey.problems import problems_of
+from adclient.survey.reading import Examination
 from adclient.survey.report import Report
 from adclient.survey.samples import described
+
+T = TypeVar("T")
 
 _OTHER_TEXT = "…"
 _LONGEST = 5000  # text of a line
 _FIELD = re.compile(r"[A-Za-z_$@][A-Za-z_$@. -]{0,39}")  # others may be data, such as an account
 
 
-def report_of(
-    found: Examination,
-    service: Service,
-    redact: Callable[[str], str],
-    *,
-    limited: RawResponse | None,
-    sent: int,
-) -> Report:
+def report_of(found: Examination) -> Report:
     """The report on what was observed so far of a service, without secrets."""
-    findings = findings_of(found, limited)
+    session, given, redact = found.session, found.options.headers, found.session.redact
+    findings = findings_of(found)
     wanted = _conventions_of(findings)
     problems = [*problems_of(found, wanted)]
     findings = tuple(_redacted(finding, redact) for finding in findings)
@@ -49,28 +44,30 @@ def report_of(
     if conventions != wanted:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
     certainty = _certainty_of(findings)
-    listings = described(found.accepted, service.accounts)
+    listings = described(found.accepted, found.accounts)
     if listings and not any(each.next for each in listings.values()):
         certainty["cursor_parameter"] = "not observed"
-    secret = [name for name, text in service.headers.items() if looks_secret(name, text)]
-    auth = service.auth or (AuthShape() if secret else None)
+    secret = [name for name, text in given.items() if looks_secret(name, text)]
+    auth = session.auth or (AuthShape() if secret else None)
     if auth is not None:  # a variable in the place of each value
         headers = {**auth.headers, **{name: variable_for(name) for name in secret}}
         auth = attrs.evolve(auth, headers=headers)
     example = None if found.base is None else found.base.first.probe
     return Report(
-        service=attrs.evolve(
-            service,
+        service=Service(
+            url=found.options.base_url,
+            accounts=found.accounts,
+            problems=len(problems),
             auth=auth,
-            headers={name: text for name, text in service.headers.items() if name not in secret},
+            headers={name: text for name, text in given.items() if name not in secret},
             conventions=conventions,
             certainty=certainty,
-            errors=mapped(_errors(found), redact),
-            listings={name: mapped(listing, redact) for name, listing in listings.items()},
+            errors=_mapped(_errors(found), redact),
+            listings={name: _mapped(listing, redact) for name, listing in listings.items()},
         ),
         findings=findings,
         problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
-        sent=sent,
+        sent=session.sent,
         requests=tuple(
             one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
         ),
@@ -84,7 +81,7 @@ def _answered(found: Examination) -> Iterator[str]:
     for reading in found.readings.values():
         if reading.pages or _is_refused(found, reading.first):
             yield reading.name
-    unknown = None if found.base is None else found.base.unknown
+    unknown = found.unknown
     if unknown is not None and (unknown.page is not None or _is_refused(found, unknown)):
         yield "unknown_account"
 
@@ -93,11 +90,26 @@ def _is_refused(found: Examination, seen: Observation) -> bool:
     return seen.is_refused and found.is_accepted_after(seen)
 
 
+def _mapped(value: T, change: Callable[[str], str]) -> T:
+    """A copy of a value with every text in it changed, such as by a redactor."""
+    changed: object = value
+    if isinstance(value, str):
+        changed = change(value)
+    elif is_object(value):
+        changed = {_mapped(key, change): _mapped(each, change) for key, each in value.items()}
+    elif is_array(value):
+        changed = tuple(_mapped(each, change) for each in value)
+    elif attrs.has(type(value)):
+        names = [name for name in as_mapping(value) if not name.startswith("_")]
+        changed = type(value)(**{name: _mapped(getattr(value, name), change) for name in names})
+    return cast(T, changed)
+
+
 def _redacted(finding: Finding, redact: Callable[[str], str]) -> Finding:
     settings = dict(finding.settings)
     for name in ("cursor_parameter", "request_id_headers"):  # which are words of the service
         if name in settings:
-            settings[name] = mapped(settings[name], redact)
+            settings[name] = _mapped(settings[name], redact)
     # A terminal obeys what a name of the service may contain.
     conclusion = one_line(redact(finding.conclusion), _LONGEST)
     observed = one_line(redact(finding.observed), _LONGEST)
@@ -126,14 +138,13 @@ def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
 
 
 def _errors(found: Examination) -> ErrorShape | None:
-    refused = refused_of(found)
+    refused = found.refusal()
     if refused is None or refused.response is None:
         return None
-    searches = [each.search for each in found.readings.values() if each.search is not None]
     causes = {
         "unauthenticated": found.anonymous,
-        "unknown_account": None if found.base is None else found.base.unknown,
-        "unknown_parameter": searches[0].control if searches else None,
+        "unknown_account": found.unknown,
+        "unknown_parameter": found.control,
     }
     response = refused.response
     try:

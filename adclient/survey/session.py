@@ -14,7 +14,7 @@ from adclient._values.redact import Redactor, looks_secret, one_line
 from adclient.conventions import MADE_BY_CLIENT, ReadConventions
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import Credentials, Failure, Outcome, Parts, RawResponse, Request, Sender, run
-from adclient.hooks import Hooks, RetryEvent
+from adclient.hooks import Hooks
 from adclient.options import ENV_TOKEN, Options
 from adclient.survey.observation import Observation, Probe
 
@@ -145,7 +145,8 @@ class Session:
         retry = attrs.evolve(own.retry, attempt_timeout=longest)
         if not probe.is_retried:
             retry = attrs.evolve(retry, statuses={429} & retry.statuses)
-        hooks = Hooks(on_retry=self._tell_wait)
+        wait = "waiting {0.wait:.0f} s, after: {0.reason}"
+        hooks = Hooks(on_retry=lambda event: self._tell(wait.format(event)))
         merged = own.merged(timeout=left, hooks=hooks, retry=retry)
         return attrs.evolve(merged, conventions=conventions)
 
@@ -179,6 +180,3 @@ class Session:
         if self.progress is not None and line != self._told:
             self.progress(one_line(self.redact(line), 1000))
         self._told = line
-
-    def _tell_wait(self, event: RetryEvent) -> None:
-        self._tell(f"waiting {event.wait:.0f} s, after: {event.reason}")

@@ -71,7 +71,7 @@ EXCEPTIONS = {
 # They look at what a client does not: refusals, pages of any shape, and requests it would not send.
 EXCEPTIONS |= {
     f"adclient.survey.{name}": {"_core"}
-    for name in ("candidates", "findings", "observation", "problems", "service", "session")
+    for name in ("candidates", "findings", "observation", "service", "session")
 }
 # The fake parses what a client sends, and is a transport of either library.
 EXCEPTIONS |= {

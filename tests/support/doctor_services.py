@@ -2,11 +2,9 @@
 
 import json
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
-from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
@@ -15,7 +13,6 @@ from raw_server import RawServer, reply
 
 from adclient import AdClient, Conventions, RetryPolicy
 from adclient._core.operations import READS
-from adclient._service.file import read_service
 from adclient.doctor import Report, examine
 
 URL = "https://ads.example.com"
@@ -25,18 +22,12 @@ ENDS = ("null", "missing", "empty", "false")
 # What `page.next` can be. Those with a colon name the parameter themselves.
 BY_NAME = ("text", "object", "last", "following", "item number", "page", "offset", "foreign token")
 FORMS = (*BY_NAME, "entries", "url", "path", "foreign", "foreign path", "other account", "href")
-STEPS = (2, 3, 5, 10, 25)
 # What the number of a page size makes of the usual one.
 SIZES: dict[str, Callable[[int, int], int]] = {
     "any": lambda number, usual: number,
-    "first page": lambda number, usual: number,
-    "at most the usual": min,
-    "at least 3": lambda number, usual: max(number, 3),
-    "steps": lambda number, usual: min(each for each in STEPS if each >= number),
+    "steps": lambda number, usual: min(each for each in (2, 3, 5, 10, 25) if each >= number),
     "one less": lambda number, usual: max(1, number - 1),
     "one more": lambda number, usual: number + 1,
-    "steps only": lambda number, usual: number,
-    "no number of it": lambda number, usual: usual,
 }
 # These lose items, or fail.
 OTHER_SIZES = ("filter", "start", "total", "cut", "crash")
@@ -149,9 +140,7 @@ class Service:
         for name, kind in listing.sizes.items():
             if not (text := str(given.get(name, 0))).isdecimal():
                 return self.refusal(400, f"{name} must be a number")
-            if (number := int(text)) and kind == "steps only" and number not in STEPS:
-                return self.refusal(400, f"{name} must be one of {STEPS}")
-            if number and kind == "crash":
+            if (number := int(text)) and kind == "crash":
                 return self.refusal(500, "no such page size")
             if number and kind == "filter":
                 items = [item for item in items if int(item["id"][-2:]) % 10 == number]
@@ -161,7 +150,7 @@ class Service:
                 items = items[:number]
             elif number and kind == "cut":
                 most = number
-            elif number and (kind != "first page" or listing.name not in given):
+            elif number:
                 listing = attrs.evolve(listing, size=SIZES[kind](number, listing.size))
         start = start_of(listing, given, items)
         if start is None:
@@ -280,7 +269,7 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     return values.get(listing.form, token)
 
 
-OPTIONS = ("account_id", "targeting", "timeout", "most_requests", "progress")
+OPTIONS = ("account_id", "service", "targeting", "timeout", "most_requests", "progress")
 
 
 def examined(service: Service, **options: object) -> Report:
@@ -304,14 +293,6 @@ def read_by_client(service: Service, conventions: Conventions, read: str, **opti
 
 def true_ids(service: Service, read: str) -> list[str]:
     return [item["id"] for item in service.items(read)]
-
-
-def taken_in_use(report: Report, path: Path) -> Conventions:
-    """The conventions of the file of a report without the # before what is not in use."""
-    report.save(path, replace=True)
-    assert read_service(path).conventions == report.conventions()
-    path.write_text(re.sub("(?m)^# (?=\\[|page_size)", "", path.read_text("utf-8")), "utf-8")
-    return read_service(path).conventions
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import attrs
 import httpx
 
-from adclient.survey.observation import READS
+from adclient.extend import READS
 
 COUNTS = {"beta.list_campaigns": 57, "gamma.search_targeting": 46, "gamma.list_ads": 83}
 ACCOUNT = "account_1"
@@ -181,6 +181,7 @@ SERVICES = {
     "empty second page": Odd(
         page=until_empty, rows=lambda read: rows_of(read)[: 20 if "beta" in read else 50]
     ),
+    "empty second pages": Odd(page=until_empty, rows=lambda read: rows_of(read, 20), code=4),
     "other names filter": Odd(page=filtering),
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
     "link to more": Odd(

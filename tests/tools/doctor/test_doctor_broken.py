@@ -39,7 +39,7 @@ AGAIN = "run the doctor again later"
     (reply(404, b"{}"), "refuses every read: 404", "check the accounts"),
     (reply(302, b"", "Location: https://u:p@elsewhere.example/a?t=1"), "to https", CHECK_URL),
     (reply(307, b"", "Location: http://["), "redirects, which is never followed", CHECK_URL),
-    (reply(200, LISTING)[:-9], "breaks off or cannot be read", CHECK_URL),
+    (reply(200, LISTING)[:-9], "does not respond to the end: 200", "and `--ca-file`"),
     (b"nonsense\r\n\r\n", "does not respond", "`--proxy` and `--ca-file`"),
 )
 def test_service_that_serves_nothing_is_described(answer, expected, step) -> None:

@@ -40,7 +40,7 @@ LISTINGS = st.builds(
     is_descending=st.booleans(),
     sizes=st.dictionaries(
         st.sampled_from(["limit", "per_page", "first", "page[size]"]),
-        st.sampled_from([*["any"] * 12, *SIZES, *doctor_services.OTHER_SIZES]),
+        st.sampled_from([*["any"] * 9, *SIZES, *doctor_services.OTHER_SIZES]),
         max_size=2,
     ),
 )
@@ -54,19 +54,11 @@ SERVICES = st.builds(
 
 
 @given(service=SERVICES)
-def test_report_without_problems_is_never_wrong(service, tmp_path_factory) -> None:
+def test_report_without_problems_is_never_wrong(service) -> None:
     report = examined(service)
     assert len(service.requests) == report.sent <= 100
-    if not report.is_accepted or report.problems:
-        return
-    check_that_a_client_reads_all(service, report)
-    conventions = doctor_services.taken_in_use(
-        report, tmp_path_factory.getbasetemp() / "service.toml"
-    )
-    is_observed = report["size parameter"].certainty == "observed"
-    assert is_observed is (conventions != report.conventions())
-    for read in READS:
-        assert read_by_client(service, conventions, read) == true_ids(service, read), read
+    if report.is_accepted and not report.problems:
+        check_that_a_client_reads_all(service, report)
 
 
 def number_under(name: str, form: str = "item number", **options) -> Listing:

@@ -13,15 +13,14 @@ NO_BETA = "; pass an account of beta with `--account`"
     ("service", "accounts", "problem"),
     (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
     (
-        Service(foreign=("beta",)),  # a default account is none of the platform
+        Service(foreign=("beta",)),
         ACCOUNT,
         f"beta.list_campaigns and 1 other: not accepted: 404 no such account{NO_BETA}",
     ),
     (
-        Service(foreign=("beta",), listing=Listing(place="body")),
+        Service(foreign=("beta",), listing=Listing(place="body")),  # which the query gets
         ACCOUNT,
-        "beta.list_campaigns and 1 other: accepted in the query alone, and an account that "
-        f"cannot exist makes no difference{NO_BETA}",
+        f"beta.list_campaigns and 1 other: not accepted: 404 no such account{NO_BETA}",
     ),
 )
 def test_account_that_does_not_fit_is_a_problem(service, accounts, problem) -> None:

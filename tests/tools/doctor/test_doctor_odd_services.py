@@ -8,11 +8,11 @@ from doctor_services import examined_by
 from odd_services import ACCOUNT, SERVICES
 
 from adclient import AdClient
-from adclient.survey.observation import READS
+from adclient.extend import READS
 
 
 @each_case("name", *SERVICES)
-def test_odd_service_is_read_as_a_whole_or_reported(name) -> None:
+def test_odd_service_is_read_as_a_whole_or_reported(name, tmp_path) -> None:
     odd = SERVICES[name]
     transport = httpx.MockTransport(odd.handle)
     report = examined_by(transport)
@@ -20,6 +20,11 @@ def test_odd_service_is_read_as_a_whole_or_reported(name) -> None:
     assert odd.problem in " ".join(report.problems), str(report)
     assert report.sent <= 100
     assert odd.strangers <= 2
+    report.save(tmp_path / "service.toml", replace=True)
+    checked = examined_by(transport, service=tmp_path / "service.toml")
+    assert bool(checked.problems) is (odd.code == 1)
+    assert odd.code == 1 or checked.sent <= 10
+    assert checked.changes(tmp_path / "service.toml") == ()
     if odd.code == 0:
         found = report.conventions()
         assert found.cursor_parameter == odd.name

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import httpx
 from cases import each_case
-from doctor_services import Listing, Service, examined
+from doctor_services import OTHER_SIZES, SIZES, Listing, Service, examined
 
 ASK = "; ask the makers of the service (`--markdown` has the questions)"
 HAS_MORE = {"meta": {"has_more": True}}
@@ -54,8 +54,8 @@ def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[
         f": its pages skip items, as the continuations show{ASK}",
     ),
     # Items are missing.
-    (only(10, total=12), "", "`total` is 12, and 10 items were read, so items may be missing"),
-    (only(10, total=10**400), "", "`total` is 1000"),
+    (only(10, total=12), "", "`page.total` is 12, and 10 items were read, so items may be missing"),
+    (only(10, total=10**400), "", "`page.total` is 1000"),
     (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
     (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
     (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
@@ -84,6 +84,12 @@ def test_successor_that_is_named_in_other_words_is_a_problem(extra, headers) -> 
     assert "so items may be missing; " in problem
 
 
+@each_case("kind", *SIZES, *OTHER_SIZES)
+def test_other_pages_for_a_number_are_no_problem(kind) -> None:
+    listing = Listing(size=9, count=30, name="marker", sizes={"limit": kind})
+    assert examined(Service(listing=listing)).problems == ()
+
+
 def test_other_numbers_are_no_problem() -> None:
     listing = Listing(total=10, extra={"pages": 3, "account_id": 8123, "discount": 15})
     assert examined(Service(listing=listing)).problems == ()
@@ -107,7 +113,7 @@ def test_limit_of_requests_is_kept() -> None:
     short = examined(Service(listing=long, others={"gamma.list_ads": Listing()}))
     assert (short.problems, short.conventions().end_of_listing) == ((), "null")
     assert "; not to its end: beta.list_campaigns, gamma.search" in short["reads"].conclusion
-    cut = examined(Service(listing=Listing(name="k7")), most_requests=30)
+    cut = examined(Service(listing=Listing(name="k7")), most_requests=20)
     assert "unknown: the examination ended within the search" in " ".join(str(cut).split())
     stopped = examined(Service(), most_requests=9)
     assert (stopped.sent, len(stopped.problems)) == (9, 2)

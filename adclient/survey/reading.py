@@ -1,19 +1,20 @@
-"""What the trials have observed of a service so far."""
+"""What the trials have found out so far: of ways to continue, of reads, and of the service."""
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import attrs
 
 from adclient._service.model import Certainty, Next
 from adclient.conventions import ReadConventions
+from adclient.extend import Options
 from adclient.models import JSON
-from adclient.survey.observation import Observation, PageView, Probe
+from adclient.survey.observation import Effect, Observation, PageView, Probe
+from adclient.survey.session import Session
 
-# Of a request that was to continue a listing.
-Effect = Literal[
-    "continues", "no items", "same items", "overlap", "does not move on", "refused", "no evidence"
-]
+if TYPE_CHECKING:
+    from adclient.survey.findings import Finding
+
+NO_ACCOUNT = "adclient-doctor-no-such-account"
 Chain = list[Observation]
 
 
@@ -40,14 +41,22 @@ class Candidate(NamedTuple):
 
 
 @attrs.define(eq=False, repr=False)
-class Search:
-    """The search for the continuation of one listing, and what it found.
+class Reading:
+    """What is known of one read, and of how it continues.
 
-    `equal` are the ways that lead to the same items, the chosen one too. `trouble` is why there is
-    none, or what is wrong with it, and `step` what to do, if not the usual.
+    `pages` begin with the first, and follow each other. `difference` is a response to another
+    account, or to none, that shows that the account is read. Items are told apart by their ids, or
+    by all of their fields (`by_row`) if those stay the same. A continuation has a `form`, and
+    `expires` if each request gets another one. `control` is the response to a wrong name. `equal`
+    are the ways that lead to the same items as the `chosen` one. `trouble` is why there is none, or
+    what is wrong with it, and `step` what to do, if not the usual.
     """
 
-    form: Next | None
+    first: Observation
+    difference: Observation | None = None
+    by_row: bool = False
+    expires: bool = False
+    form: Next | None = None
     control: Observation | None = None
     tried: dict[str, Effect] = attrs.field(factory=dict[str, Effect])
     chosen: Candidate | None = None
@@ -55,25 +64,6 @@ class Search:
     certainty: Certainty = "not observed"
     trouble: str = ""
     step: str = ""
-
-
-@attrs.define(eq=False, repr=False)
-class Reading:
-    """What is known of one read.
-
-    `pages` begin with the first, and follow each other. `unknown` is the response to an account
-    that cannot exist, or to none, which `makes_difference` or not, and `other_place` that to the
-    parameters elsewhere. Items are told apart by their ids, or by all of their fields (`by_row`) if
-    those stay the same. A continuation `expires` if each request gets another one.
-    """
-
-    first: Observation
-    unknown: Observation | None = None
-    makes_difference: bool = False
-    other_place: Observation | None = None
-    search: Search | None = None
-    by_row: bool = False
-    expires: bool = False
     pages: Chain = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -91,18 +81,7 @@ class Reading:
 
     def keys(self, page: PageView) -> tuple[str, ...]:
         """What tells the items of a page apart."""
-        return page.rows if self.by_row else page.ids
-
-    @property
-    def is_listing(self) -> bool:
-        """Whether its first page has a next one."""
-        return bool(self.pages) and self.views[0].end is None
-
-    @property
-    def may_be_of_another(self) -> bool:
-        """Whether the items may be those of a default account, and this one is refused."""
-        other = self.other_place
-        return other is not None and other.is_refused and not self.makes_difference
+        return page.keys(by_row=self.by_row)
 
     @property
     def place(self) -> Literal["query", "body"]:
@@ -110,53 +89,87 @@ class Reading:
         return self.first.probe.conventions.read_parameters
 
     @property
+    def is_listing(self) -> bool:
+        """Whether its first page has a next one."""
+        return bool(self.pages) and self.views[0].end is None
+
+    @property
     def way(self) -> str:
         """How it is continued; empty if that is not known."""
-        return "" if self.search is None or self.search.chosen is None else self.search.chosen.label
+        return "" if self.chosen is None else self.chosen.label
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it was read to its end."""
+        return bool(self.pages) and self.views[-1].end is not None
 
 
 @attrs.define(eq=False, repr=False)
 class Examination:
     """What was observed of a service so far; if it ended early, `stopped` is the reason.
 
-    `page_sizes` are those of the reads in which `size_parameter` sets them; all reads can have it
-    if `is_one_page_size`. If there are none, `no_page_size` is the reason. `is_check` means that a
-    service file holds, as far as this was tried, and `is_strict` that names are refused that are
-    not known.
+    `anonymous` is the response without credentials, and `known` are the ways that continue a
+    listing. `is_check` means that a service file holds, as far as this was tried, and `is_strict`
+    that names are refused that are not known.
     """
 
-    send: Callable[[Probe], Observation]
-    left: Callable[[], float]
-    base_url: str
-    accounts: Sequence[str]
-    has_credentials: bool = False
+    session: Session
+    accounts: tuple[str, ...]
     targeting: JSON = None
     stopped: str | None = None
     observations: list[Observation] = attrs.field(factory=list[Observation])
     base: Reading | None = None
     anonymous: Observation | None = None
+    objects: "Finding | None" = None
     readings: dict[str, Reading] = attrs.field(factory=dict[str, Reading])
-    plain_again: Observation | None = None
-    styled: dict[str, Observation] = attrs.field(factory=dict[str, Observation])
     known: dict[str, Candidate] = attrs.field(factory=dict[str, Candidate])
-    size_parameter: str = ""
-    page_sizes: dict[str, int] = attrs.field(factory=dict[str, int])
-    is_one_page_size: bool = False
-    no_page_size: str = "no listing with three items on a page could be continued"
     is_check: bool = False
     is_strict: bool = False
 
-    def ask(self, probe: Probe) -> Observation:
-        """Send a probe, and keep its observation."""
-        seen = self.send(probe)
+    def ask(self, probe: Probe, **varied: Any) -> Observation:
+        """Send a probe, with some of its fields varied, and keep its observation."""
+        seen = self.session.ask(attrs.evolve(probe, **varied))
         if seen.is_sent:
             self.observations.append(seen)
         return seen
 
     @property
+    def options(self) -> Options:
+        """The options of the client."""
+        return self.session.parts.options
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether the client sends credentials."""
+        return self.session.parts.credentials.kind != "none"
+
+    @property
     def accepted(self) -> list[Reading]:
         """The reads that were accepted."""
         return [reading for reading in self.readings.values() if reading.pages]
+
+    @property
+    def strangers(self) -> list[Observation]:
+        """The responses to an account that cannot exist."""
+        return [seen for seen in self.observations if seen.probe.account_id == NO_ACCOUNT]
+
+    @property
+    def unknown(self) -> Observation | None:
+        """The response to an account that cannot exist, where the account is read."""
+        place = None if self.base is None else self.base.place
+        found = (s for s in self.strangers if s.probe.conventions.read_parameters == place)
+        return next(found, None)
+
+    @property
+    def control(self) -> Observation | None:
+        """The response to a wrong name for a continuation."""
+        controls = (reading.control for reading in self.readings.values() if reading.is_listing)
+        return next(controls, None)
+
+    def refusal(self) -> Observation | None:
+        """The refusal that is the example of an error: that of an unknown account, if it is one."""
+        seen = [*self.strangers, *self.observations]
+        return next((each for each in seen if each.is_refused), None)
 
     def telling(self) -> Observation | None:
         """What says most where no read is accepted: a page of another shape, or the last."""
