@@ -15,13 +15,13 @@ from adclient.extend import READS
 def test_odd_service_is_read_as_a_whole_or_reported(name, tmp_path) -> None:
     odd = SERVICES[name]
     transport = httpx.MockTransport(odd.handle)
-    report = examined_by(transport)
+    report = examined_by(transport, timeout=3600)
     assert report.exit_code == odd.code, str(report)
     assert odd.problem in " ".join(report.problems), str(report)
     assert report.sent <= 100
     assert odd.strangers <= 2
     report.save(tmp_path / "service.toml", replace=True)
-    checked = examined_by(transport, service=tmp_path / "service.toml")
+    checked = examined_by(transport, timeout=3600, service=tmp_path / "service.toml")
     assert bool(checked.problems) is (odd.code == 1)
     assert odd.code == 1 or checked.sent <= 10
     assert checked.changes(tmp_path / "service.toml") == ()
