@@ -10,7 +10,7 @@ from adclient._command import EXIT_CODES, doctor, main
 DOCS = Path(__file__).parents[2] / "docs"
 LISTS = (DOCS / "reference" / "command.md").read_text("utf-8")
 DOCTOR = (DOCS / "how-to" / "connect.md").read_text("utf-8")
-FAKE = (DOCS / "reference" / "testing.md").read_text("utf-8")
+FAKE = (DOCS / "reference" / "fake.md").read_text("utf-8")
 
 
 def options(text: str) -> set[str]:

@@ -64,7 +64,7 @@ def test_page_on_what_is_public_names_every_public_module() -> None:
     assert public | {"adclient"} == set(re.findall(r"`(adclient[.\w]*)`", named))
 
 
-FAKE = (ROOT / "docs" / "reference" / "testing.md").read_text("utf-8")
+FAKE = (ROOT / "docs" / "reference" / "fake.md").read_text("utf-8")
 
 
 def test_fake_page_names_every_account_and_code() -> None:

@@ -39,7 +39,7 @@ def test_the_command_serves_until_interrupted() -> None:
         server.send_signal(signal.SIGINT)
         more, complained = server.communicate(timeout=20)
     assert (server.returncode, more + complained) == (130, "")
-    page = ROOT / "docs" / "reference" / "testing.md"
+    page = ROOT / "docs" / "reference" / "fake.md"
     assert output.replace(url, "http://127.0.0.1:8765") in page.read_text("utf-8")
 
 
