@@ -59,10 +59,16 @@ def test_page_is_accessible_and_fits(browser, url, address) -> None:
 
 
 # The page of a word comes first; else it is only among the results.
-FOUND = {"ledger": "Ledger\n", "waste": "Waste of all accounts, in a warehouse\n"}
+FOUND = {
+    "ledger": "Ledger: record what was staged\n",
+    "waste": "Waste of all accounts, in a warehouse\n",
+    "undo": "Undo a plan\n",
+    "dry run": "Dry run\n",
+    "rate limit": "Rate limits",
+}
 
 
-@pytest.mark.parametrize("word", [*FOUND, "Failure", "Items", "->", "report", "<"])
+@pytest.mark.parametrize("word", [*FOUND, "approve", "Failure", "Items", "->", "report", "<"])
 def test_search_finds_the_page_of_a_word_and_its_excerpts_are_plain(browser, url, word) -> None:
     with emulated(browser, width=WIDE):
         browser.get(f"{url}404.html")
