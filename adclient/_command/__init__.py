@@ -143,10 +143,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line with a suggestion, and whose help fits 79 columns."""
 
-    color = False  # that of Python 3.14: headings stand out in every version
-
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)
+        self.color = False  # that of Python 3.14: headings stand out in every version
         for name in (None, "store"):
             self.register("action", name, _StoreOnce)
 
