@@ -20,7 +20,7 @@ WHERE = (
 _FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
 # A table has these on a line below each entry, or leaves them to JSON and CSV.
 _BELOW = {"operation", "account_id", "arguments", "diff", "over_limit", "reason"}
-_NO_COLUMNS = _BELOW | {"rule", "refusals", "deadline"}
+_NO_COLUMNS = _BELOW | {"change", "rule", "refusals", "deadline"}
 _FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 

@@ -68,7 +68,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         listening = listen(options.host, options.port)
     except OSError as error:
-        raise OSError(f"{error}: choose another with --port or --host") from None
+        reason = str(error.strerror).partition(" (")[0]  # which Python ends with the address
+        advice = "choose another with --port or --host"
+        raise OSError(f"{options.host}, port {options.port}: {reason}; {advice}") from None
     with listening:
         server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
         # An interrupt before uvicorn serves must end it in the same way as one behind.

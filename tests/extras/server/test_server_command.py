@@ -128,9 +128,8 @@ def test_port_in_use_is_named(capsys) -> None:
     with listen("127.0.0.1", 0) as used:
         address = used.getsockname()
         assert main(["fake", "--port", str(address[1])]) == 1
-    complaint = capsys.readouterr().err
-    assert "Address already in use" in complaint
-    assert f"{address}): choose another with --port or --host" in complaint
+    problem = f"127.0.0.1, port {address[1]}: Address already in use"
+    assert capsys.readouterr().err == f"adclient: {problem}; choose another with --port or --host\n"
 
 
 def test_missing_extra_names_the_package_to_install(monkeypatch, capsys) -> None:

@@ -54,9 +54,9 @@ def test_shown_entries_are_filtered(words, states, staged) -> None:
 
 def test_table_has_the_whole_change_below_each_entry(staged, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    head, *lines, note = run_command(*SHOW, "--table").out.splitlines()
+    head, *lines = run_command(*SHOW, "--table").out.splitlines()
     assert head.split()[:4] == ["entry_id", "state", "draft_id", "at"]
-    assert max(map(len, (head, *lines[::2], note))) <= 80
+    assert max(map(len, (head, *lines[::2]))) <= 80
     assert f"{staged.entries()[3].at:%Y-%m-%d %H:%M}" in lines[6]
     ids = "alpha.update_campaign_budget · account_a91f, campaign_4c10"
     assert lines[1] == f"  beta.pause_campaign · account_b204, {FIRST} · status: ENABLED -> PAUSED"
