@@ -56,9 +56,9 @@ def add_service(add: Callable[..., object]) -> None:
 
 def add_address(add: Callable[..., object]) -> None:
     """Describe the argument for the address, of commands that are about a service."""
-    about = "the address of the service; also as --url, like in the other commands"
+    about = "the address of the service"
     add("url", metavar="URL", nargs="?", default=argparse.SUPPRESS, help=about)
-    add("--url", metavar="URL", help=argparse.SUPPRESS)
+    add("--url", metavar="URL", help=f"the same, as in other commands ({ENV_BASE_URL})")
 
 
 def add_timeout(parser: argparse.ArgumentParser, default: float, about: str) -> None:
