@@ -8,6 +8,7 @@ lose items, the one that leads to all of them is right.
 from collections.abc import Iterator, Sequence
 
 from adclient.survey.candidates import (
+    FOLLOWED,
     WRONG_NAME,
     by_name,
     names_of,
@@ -117,7 +118,8 @@ def _ways(found: Examination, reading: Reading, reserve: int) -> tuple[list[Way]
         effect, pages = follow(found, reading, [_fresh(found, reading)], candidate, _TO_CONFIRM)
         reading.tried[candidate.label] = effect
         is_end = effect == "no items" and pages[-1].view.end is not None
-        if effect == "continues" or (is_end and candidate.known):
+        is_sure = candidate.known or candidate == FOLLOWED  # that it is no filter
+        if effect == "continues" or (is_end and is_sure):
             ways.append((candidate, pages))
             if not is_found and certainty_of(candidate, pages) != "not observed":
                 is_found, names = True, rivals_of(found, reading, candidate)

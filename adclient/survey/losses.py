@@ -213,7 +213,8 @@ def _said(seen: Observation) -> Iterator[tuple[str, Scalar]]:
     """What a page says besides its items, by the path to it, and what its headers say of others."""
     for path, each in _fields_of(seen.view.extra):
         yield path, each if isinstance(each, str | int | float | None) else bool(each)
-    for name, text in {} if seen.response is None else seen.response.headers.items():
+    assert seen.response is not None
+    for name, text in seen.response.headers.items():
         if name == "link":
             relations = (word for each in _RELATION.findall(text) for word in each.lower().split())
             yield f"{_HEADER}Link to next", "next" in relations

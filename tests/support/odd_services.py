@@ -132,6 +132,11 @@ def until_empty(odd: Odd, items: Items, given: Given):
     return data, f"q{at + odd.size:x}" if len(data) == odd.size else None
 
 
+def until_empty_by_url(odd: Odd, items: Items, given: Given):
+    data, following = until_empty(odd, items, given)
+    return data, following and f"?account_id={ACCOUNT}&marker={following}"
+
+
 def filtering(odd: Odd, items: Items, given: Given):
     """Another name is that of a field, which no item has."""
     unknown = given.keys() - {"account_id", "targeting", "marker"}
@@ -182,6 +187,9 @@ SERVICES = {
         page=until_empty, rows=lambda read: rows_of(read)[: 20 if "beta" in read else 50]
     ),
     "empty second pages": Odd(page=until_empty, rows=lambda read: rows_of(read, 20), code=4),
+    "empty pages behind URLs": Odd(
+        page=until_empty_by_url, rows=lambda read: rows_of(read, 20), name="cursor"
+    ),
     "other names filter": Odd(page=filtering),
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
     "link to more": Odd(
