@@ -5,7 +5,7 @@ the other, compares what comes back, and reports which settings follow and how c
 """
 
 from adclient.survey.examine import Interrupted, examine
-from adclient.survey.findings import Finding
+from adclient.survey.reading import Finding
 from adclient.survey.report import Report
 
 __all__ = ["Finding", "Interrupted", "Report", "examine"]

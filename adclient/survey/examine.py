@@ -16,10 +16,17 @@ from adclient.models import JSON
 from adclient.options import check_count, check_timeout, check_type
 from adclient.survey.candidates import next_of
 from adclient.survey.continuation import follow, read_on, search
-from adclient.survey.findings import Finding, not_observed
 from adclient.survey.losses import compare_sizes
 from adclient.survey.observation import Observation, Probe
-from adclient.survey.reading import NO_ACCOUNT, Candidate, Chain, Examination, Reading
+from adclient.survey.reading import (
+    NO_ACCOUNT,
+    Candidate,
+    Chain,
+    Examination,
+    Finding,
+    Reading,
+    not_observed,
+)
 from adclient.survey.report import Report
 from adclient.survey.service import report_of
 from adclient.survey.session import Session, StoppedError

@@ -5,7 +5,7 @@ nothing but the point in question.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import cast
 
 import attrs
@@ -14,16 +14,15 @@ from adclient._core.decode import result_of
 from adclient._service.model import Certainty
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import one_line
-from adclient.conventions import Continuation, Conventions, is_header_name, of_read
+from adclient.conventions import Conventions, is_header_name, of_read
 from adclient.extend import READS, RawResponse
 from adclient.models import ResponseInfo
 from adclient.survey.continuation import LARGER
 from adclient.survey.losses import ASK, contradictions
-from adclient.survey.reading import Examination, Reading
+from adclient.survey.reading import Examination, Finding, Reading, Setting, not_observed
 
 _AGAIN = "run the doctor again later"
 _MORE = "allow more requests: `--requests`"
-Setting = str | bool | tuple[str, ...] | Continuation | None
 
 _IDS = re.compile(
     r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"
@@ -37,45 +36,6 @@ _ENDS = {
     "empty": '`next` is "" on the last page',
     "false": "`next` is false on the last page",
 }
-
-
-@attrs.frozen
-class Finding:
-    """One open point of the interface, and what was found out about it.
-
-    Attributes:
-        point: The open point, such as `"read parameters"`.
-        conclusion: What follows from the observation.
-        observed: What was observed, in words.
-        certainty: `"observed"` if the observation has only one explanation, `"likely"` if it has
-            others, and `"not observed"` if there was nothing to conclude from.
-        settings: The settings of `Conventions` that follow.
-        read: The name of the read that differs from the others; None if it is about most reads.
-
-    Examples:
-        >>> from adclient.doctor import examine
-        >>> from adclient.testing import FakeAdService
-        >>> fake = FakeAdService()
-        >>> report = examine(fake.client(), account_id="account_b204")
-        >>> report["read parameters"].conclusion
-        'in the query'
-    """
-
-    point: str
-    conclusion: str
-    observed: str = ""
-    certainty: Certainty = "observed"
-    settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
-    read: str | None = None
-
-    def __str__(self) -> str:
-        """The conclusion, and the read that it is about."""
-        return self.conclusion if self.read is None else f"{self.read}: {self.conclusion}"
-
-
-def not_observed(point: str, conclusion: str, observed: str = "") -> Finding:
-    """The finding on a point of which nothing follows."""
-    return Finding(point, conclusion, observed, "not observed")
 
 
 def findings_of(found: Examination) -> tuple[Finding, ...]:

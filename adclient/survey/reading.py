@@ -1,21 +1,59 @@
 """What the trials have found out so far: of ways to continue, of reads, and of the service."""
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import attrs
 
 from adclient._service.model import Certainty, Next
-from adclient.conventions import ReadConventions
+from adclient.conventions import Continuation, ReadConventions
 from adclient.extend import Options
 from adclient.models import JSON
 from adclient.survey.observation import Effect, Observation, PageView, Probe
 from adclient.survey.session import Session
 
-if TYPE_CHECKING:
-    from adclient.survey.findings import Finding
-
 NO_ACCOUNT = "adclient-doctor-no-such-account"
 Chain = list[Observation]
+Setting = str | bool | tuple[str, ...] | Continuation | None
+
+
+@attrs.frozen
+class Finding:
+    """One open point of the interface, and what was found out about it.
+
+    Attributes:
+        point: The open point, such as `"read parameters"`.
+        conclusion: What follows from the observation.
+        observed: What was observed, in words.
+        certainty: `"observed"` if the observation has only one explanation, `"likely"` if it has
+            others, and `"not observed"` if there was nothing to conclude from.
+        settings: The settings of `Conventions` that follow.
+        read: The name of the read that differs from the others; None if it is about most reads.
+
+    Examples:
+        >>> from adclient.doctor import examine
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> report = examine(fake.client(), account_id="account_b204")
+        >>> report["read parameters"].conclusion
+        'in the query'
+    """
+
+    point: str
+    conclusion: str
+    observed: str = ""
+    certainty: Certainty = "observed"
+    settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
+    read: str | None = None
+
+    def __str__(self) -> str:
+        """The conclusion, and the read that it is about."""
+        return self.conclusion if self.read is None else f"{self.read}: {self.conclusion}"
+
+
+def not_observed(point: str, conclusion: str, observed: str = "") -> Finding:
+    """The finding on a point of which nothing follows."""
+    return Finding(point, conclusion, observed, "not observed")
 
 
 class Candidate(NamedTuple):
@@ -120,7 +158,7 @@ class Examination:
     observations: list[Observation] = attrs.field(factory=list[Observation])
     base: Reading | None = None
     anonymous: Observation | None = None
-    objects: "Finding | None" = None
+    objects: Finding | None = None
     readings: dict[str, Reading] = attrs.field(factory=dict[str, Reading])
     known: dict[str, Candidate] = attrs.field(factory=dict[str, Candidate])
     is_check: bool = False

@@ -15,7 +15,7 @@ from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
 from adclient.survey.changes import changes_of
-from adclient.survey.findings import Finding
+from adclient.survey.reading import Finding
 from adclient.survey.text import span, table, wrapped
 
 FORMAT_VERSION = "1.0"

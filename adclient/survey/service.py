@@ -20,9 +20,9 @@ from adclient._values.redact import looks_secret, one_line
 from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
-from adclient.survey.findings import Finding, findings_of, problems_of
+from adclient.survey.findings import findings_of, problems_of
 from adclient.survey.observation import Observation
-from adclient.survey.reading import Examination
+from adclient.survey.reading import Examination, Finding
 from adclient.survey.report import Report
 from adclient.survey.samples import described
 
