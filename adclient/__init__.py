@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adclient._async.listing import AsyncListing as AsyncListing
     from adclient._async.page import AsyncPage as AsyncPage
     from adclient._core.auth import Token as Token
-    from adclient._core.lenient import Lenient as Lenient
+    from adclient._core.converters import Lenient as Lenient
     from adclient._core.request import Request as Request
     from adclient._sync.accounts import (
         AccountIterator as AccountIterator,
@@ -90,7 +90,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         "_async.listing": "AsyncListing",
         "_async.page": "AsyncPage",
         "_core.auth": "Token",
-        "_core.lenient": "Lenient",
+        "_core.converters": "Lenient",
         "_core.request": "Request",
         "_sync.accounts": "AccountIterator AccountRead",
         "_sync.client": "AdClient",

@@ -12,8 +12,9 @@ from typing import Any, cast
 import attrs
 from cattrs.errors import ForbiddenExtraKeysError
 
+from adclient._core.converters import strict_converter
 from adclient._core.operations import READS
-from adclient._core.typed import first_error, strict_converter
+from adclient._core.typed import first_error
 from adclient._http.network import checked_proxy
 from adclient._service.model import AuthShape, Row, Service, with_paths
 from adclient._values import toml

@@ -11,7 +11,7 @@ import pytest
 from cases import each_case
 from core_helpers import ITEM, Level, Shade, Status
 
-from adclient._core.lenient import Lenient
+from adclient._core.converters import Lenient
 from adclient._core.typed import read_items
 from adclient._values.json_values import copied
 from adclient.errors import UnexpectedResponse
