@@ -11,7 +11,9 @@ from pages import ROOT, run_page
 from adclient.testing import FakeAdService
 
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
-SHELL = re.compile(r"^```(?:sh|powershell)\n.*?^```$(?:\n\n```text\n.*?^```$)?", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(
+    r"^```(?:sh|powershell)\n.*?^```$(?:\n\n```text\n.*?^```$)?", re.MULTILINE | re.DOTALL
+)
 
 
 def test_code_of_the_readme_runs(tmp_path: Path) -> None:
