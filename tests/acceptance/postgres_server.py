@@ -15,12 +15,13 @@ import pytest
 from raw_server import Connection, RawServer
 
 PASSWORD = "hunter2-s3cret"
+DISCONNECT = """
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = current_database()
+"""
 # A database of its own for each test would be 300 files.
 EMPTY = (
-    """
-    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE pid <> pg_backend_pid() AND datname = current_database()
-    """,
+    DISCONNECT,
     "DROP SCHEMA public CASCADE",
     "CREATE SCHEMA public",
     "GRANT USAGE ON SCHEMA public TO PUBLIC",
@@ -92,3 +93,15 @@ def where(server) -> str:
         for statement in EMPTY:
             connection.execute(statement)
     return f"{server}/ads"
+
+
+@pytest.fixture
+def execute(where: str):
+    """Execute SQL, as anybody with access can."""
+
+    def execute(*statements: str) -> list[tuple]:
+        with psycopg.connect(where) as connection:
+            cursors = [connection.execute(sql) for sql in statements]
+            return cursors[-1].fetchall() if cursors[-1].description else []
+
+    return execute

@@ -9,11 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
+import httpx
 from pages import ROOT
+from raw_server import RawServer, handling
 
 from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
@@ -39,24 +39,12 @@ def replayed(
     responses = iter([*others, last | of_last])
     received = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            received.append((self.path.partition("?")[0], body))
-            text = json.dumps(next(responses)).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+    def respond(request: httpx.Request) -> httpx.Response:
+        received.append((request.url.path, json.loads(request.content)))
+        return httpx.Response(200, json=next(responses))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", received
-        server.shutdown()
+    with RawServer(handling(respond)) as server:
+        yield server.url, received
     assert not list(responses)
 
 

@@ -10,29 +10,12 @@ import psycopg
 import pytest
 from clients import sync_and_async, wait
 from gate_tests import *  # noqa: F403
-from postgres_server import PASSWORD, silenced
+from postgres_server import DISCONNECT, PASSWORD, silenced
 
 from adclient import AdClient, CallTimeout, LedgerError, RateLimited
 from adclient.gate import SharedGate
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService, Fault
-
-DISCONNECT = """
-SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
-WHERE pid <> pg_backend_pid() AND datname = current_database()
-"""
-
-
-@pytest.fixture
-def execute(where):
-    """Execute SQL, as anybody with access can."""
-
-    def execute(sql: str) -> list[tuple]:
-        with psycopg.connect(where, autocommit=True) as connection:
-            cursor = connection.execute(sql)
-            return cursor.fetchall() if cursor.description else []
-
-    return execute
 
 
 @pytest.fixture

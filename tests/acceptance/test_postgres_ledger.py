@@ -14,24 +14,12 @@ import pytest
 from clients import sync_and_async, wait
 from ledger_tests import *  # noqa: F403
 from ledger_tests import CAMPAIGN, Clock, admit, an_entry, stage, states
-from postgres_server import PASSWORD, silenced
+from postgres_server import DISCONNECT, PASSWORD, silenced
 
 import adclient.ledger.postgres
 from adclient import AdClient, CallTimeout, LedgerError
 from adclient.ledger import LedgerWarning, PostgresLedger, open_ledger
 from adclient.testing import FakeAdService
-
-
-@pytest.fixture
-def execute(where):
-    """Execute SQL, as anybody with access can."""
-
-    def execute(*statements: str) -> list[tuple]:
-        with psycopg.connect(where) as connection:
-            cursors = [connection.execute(sql) for sql in statements]
-            return cursors[-1].fetchall() if cursors[-1].description else []
-
-    return execute
 
 
 @pytest.fixture
@@ -198,12 +186,6 @@ def test_characters_are_kept_or_refused_before_anything_is_staged(server) -> Non
     [entry] = ledger.entries()
     assert (entry.state, entry.arguments["fields"]) == ("staged", fields)
     ledger.verify()
-
-
-DISCONNECT = """
-SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-WHERE pid <> pg_backend_pid() AND datname = current_database()
-"""
 
 
 def test_connection_that_is_lost_between_two_uses_is_replaced(ledger, execute) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
 import httpx
-from raw_server import RawServer, reply
+from raw_server import RawServer, handling
 
 from adclient import AdClient, Conventions, RetryPolicy
 from adclient._core.operations import READS
@@ -298,18 +298,5 @@ def true_ids(service: Service, read: str) -> list[str]:
 @contextmanager
 def served(service: Service) -> Iterator[str]:
     """Serve a service over HTTP, at the URL that this yields."""
-
-    def serve(connection) -> None:
-        while (raw := connection.read()) is not None:
-            head, _, body = raw.partition(b"\r\n\r\n")
-            first, *lines = head.decode().split("\r\n")
-            method, target, _ = first.split()
-            headers = dict(line.split(": ", 1) for line in lines)
-            request = httpx.Request(method, URL + target, headers=headers, content=body)
-            response = service.handle(request)
-            names = [name for name in service.headers if name in response.headers]
-            extra = [f"{name}: {response.headers[name]}" for name in names]
-            connection.send(reply(response.status_code, response.content, *extra))
-
-    with RawServer(serve) as server:
+    with RawServer(handling(service.handle, URL)) as server:
         yield server.url

@@ -18,8 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from unittest import SkipTest, mock
 
+import httpx
 import pytest
-from served_fake import CERTIFICATE, served
+from raw_server import CERTIFICATE, Connection, RawServer, handling
 from sybil import Document, Example, Region, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.example import SybilFailure
@@ -197,8 +198,23 @@ class _Blocks:
 @contextmanager
 def _at_ads_example_com(fake: FakeAdService, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Serve a fake at https://ads.example.com, to this process and to those that it starts."""
-    with served(fake) as port:
-        os.environ["ADS_EXAMPLE_COM_PORT"] = str(port)
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        if request.url.path != "/oauth/token":
+            return fake.transport.handle_request(request)
+        # The service also issues its token, as OAuth servers do.
+        assert request.content == b"grant_type=client_credentials"
+        token = {"access_token": "YOUR-TOKEN", "token_type": "Bearer", "expires_in": 3600}
+        return httpx.Response(200, json=token)
+
+    def serve(connection: Connection) -> None:
+        connection.start_tls()
+        if not connection.is_over:
+            respond(connection)
+
+    respond = handling(handle, "https://ads.example.com")
+    with RawServer(serve) as server:
+        os.environ["ADS_EXAMPLE_COM_PORT"] = server.url.rpartition(":")[2]
         os.environ["SSL_CERT_FILE"] = str(CERTIFICATE)
         os.environ["PYTHONPATH"] = str(_RESOLVER)
         patch.setattr(socket, "getaddrinfo", socket.getaddrinfo)

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+import httpx
 from clients import DRAFT
 
 # Seconds until a server closes a connection on which nothing happens, so that a hang of the client
@@ -231,6 +232,23 @@ def responding(data: bytes, then: Callable[[Connection], object] = Connection.re
         while request:
             connection.send(data)
             request = then(connection)
+
+    return serve
+
+
+def handling(handle: Callable[[httpx.Request], httpx.Response], url: str = "http://127.0.0.1"):
+    """Respond to each request, as one for a URL, with what a function makes of it."""
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            head, _, body = request.partition(b"\r\n\r\n")
+            first, *lines = head.decode().split("\r\n")
+            method, target, _ = first.split()
+            headers = httpx.Headers([line.split(": ", 1) for line in lines])
+            response = handle(httpx.Request(method, url + target, headers=headers, content=body))
+            response.headers.pop("content-length", None)
+            lines = [f"{name}: {value}" for name, value in response.headers.items()]
+            connection.send(reply(response.status_code, response.read(), *lines))
 
     return serve
 
