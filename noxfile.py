@@ -253,4 +253,5 @@ def long(session: nox.Session) -> None:
     session.run("pytest", "-q", *PATIENT, "tests/soak")
     session.run("python", "tests/soak/soak.py")
     session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")
-    session.run("python", "tests/soak/ledger_soak.py", "--kills", "10000", "--attempts", "100000")
+    endless = ("-o", "timeout=0", "-o", "faulthandler_timeout=0", "--seeds=2500")
+    session.run("pytest", "-q", *endless, "tests/tools/ledger", "-k", "killed or daily_caps")

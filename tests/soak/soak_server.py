@@ -1,14 +1,6 @@
-"""The faulty fake of the soak test over HTTP, which records the caller of each draft.
+"""The faulty fake of the soak test over HTTP, which records the caller of each draft."""
 
-    python tests/soak/soak_server.py --seed 1
-
-It prints its address. For each line that it reads, it prints a line with the drafts staged
-since the last one. It ends when its input ends.
-"""
-
-import argparse
-import json
-import sys
+from multiprocessing.connection import Connection
 from threading import Lock
 
 from adclient import Conventions, Request
@@ -84,17 +76,11 @@ class BookedService(FakeAdService):
             ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Serve the faulty fake of the soak test.")
-    parser.add_argument("--seed", default="1", help="the seed of its faults")
-    parser.add_argument("--keyed", action="store_true", help="support idempotency keys")
-    given = parser.parse_args()
-    fake = BookedService(given.seed, KEYED if given.keyed else Conventions())
+def serve(seed: str, keyed: bool, soak: Connection) -> None:
+    """Serve in a process of its own: send the address, and for each message the new drafts."""
+    fake = BookedService(seed, KEYED if keyed else Conventions())
     with serving(fake) as url:
-        print(url, flush=True)
-        for _ in sys.stdin:
-            print(json.dumps(fake.close_books()), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        soak.send(url)
+        while True:
+            soak.recv()
+            soak.send(fake.close_books())

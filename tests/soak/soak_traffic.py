@@ -1,62 +1,39 @@
-"""The traffic of the soak test: threads, asyncio and trio concurrently, with interruptions."""
+"""The traffic of the soak test: threads, asyncio and trio concurrently, with interruptions.
+
+It records the result of every call, and compares them with the drafts of the server.
+"""
 
 import asyncio
-import inspect
-import json
 import random
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from itertools import product
 from operator import attrgetter
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 import anyio
 import attrs
-import httpx
 import trio  # noqa: F401 (if two threads import it first, httpcore goes on without it)
-from soak_books import Books
+from clients import ASYNC, CLIENT_KINDS, SYNC, ClientKind, close, wait
+from fake_helpers import ACCOUNTS, PATHS, READS, VALID_WRITES
 from soak_server import CALLER, KEYED
 
-from adclient import AdClient, AsyncAdClient, RetryPolicy
+from adclient import AdClientError, Draft, OutcomeUnknown, RetryPolicy
 from adclient.testing import FakeAdService
 
 RETRY = RetryPolicy(max_retries=3, backoff_first=0.02, backoff_longest=0.2)
 LONGEST_TIMEOUT = 10.0
 MOST_TRIES = 20
 
-ACCOUNTS = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
-CAMPAIGN = {"campaign_id": "campaign_4c10"}
-# The arguments of each call beside the account; # is its number.
-WRITES: dict[str, dict[str, Any]] = {
-    "alpha.update_campaign_targeting": {**CAMPAIGN, "targeting": {"note": "#"}},
-    "alpha.update_campaign_budget": CAMPAIGN,
-    "alpha.update_creative": {"creative_id": "creative_2f70", "fields": {"headline": "#"}},
-    "beta.create_video_campaign": {"fields": {"name": "#"}},
-    "beta.pause_campaign": {"campaign_id": "campaign_57a7"},
-    "gamma.create_image_campaign": {"fields": {"name": "#", "ad": {"name": "Leaf"}}},
-    "gamma.create_dco_ad": {"fields": {"name": "#"}},
-    "delta.update_keyword": {"keywords": ["#"]},
-    "delta.remove_auto_search_themes": {},
-}
-READS: dict[str, dict[str, Any]] = {
-    "alpha.explain_objectives": {},
-    "beta.list_campaigns": {"date_range": "LAST_30_DAYS"},
-    "beta.detect_creative_fatigue": {},
-    "gamma.search_targeting": {"targeting": {}},
-    "gamma.list_ads": {},
-    "delta.analyze_wasted_spend": {},
-    "delta.infer_business_profile": {},
-}
-
 
 def arguments(operation: str, caller: int) -> dict[str, Any]:
-    """The arguments of a call, which tell a write from those of the other callers."""
-    given = json.dumps((WRITES | READS)[operation]).replace("#", f"Soak {caller}")
-    account = f"account_{ACCOUNTS[operation.partition('.')[0]]}"
-    budget = {"daily_budget": 200 + caller % 800} if operation.endswith("budget") else {}
-    return {"account_id": account, **json.loads(given), **budget}
+    """The arguments of a call; where they have an object, it names the caller."""
+    given = VALID_WRITES.get(operation, {})
+    named = {name: {**v, "note": f"Soak {caller}"} for name, v in given.items() if type(v) is dict}
+    return {"account_id": ACCOUNTS[operation.partition(".")[0]], **given, **named}
 
 
 @attrs.frozen(kw_only=True)
@@ -70,13 +47,11 @@ class Plan:
     cancelled_after: float | None
     renews_client: bool
 
-    @property
-    def is_write(self) -> bool:
-        return self.operation in WRITES
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return arguments(self.operation, self.caller)
+    def call(self, client: Any, key: str | None, timeout: float) -> Any:
+        """Call the method of a copy of the client with the plan's own options."""
+        headers = {CALLER: str(self.caller)} | ({} if key is None else {"Idempotency-Key": key})
+        client = client.with_options(timeout=timeout, headers=headers)
+        return attrgetter(self.operation)(client)(**arguments(self.operation, self.caller))
 
 
 def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
@@ -85,7 +60,7 @@ def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
     for caller in callers:
         yield Plan(
             caller=caller,
-            operation=chance.choice([*WRITES, *READS, *READS]),
+            operation=chance.choice([*PATHS, *(read.full_name for read in READS)]),
             limit=chance.choice([None, None, 1, 60]),
             timeout=timeout * chance.choice([1.0] * 16 + [0.3, 0.1, 0.03, 0.01]),
             cancelled_after=chance.uniform(0, 0.1) if chance.random() < 0.1 else None,
@@ -93,127 +68,140 @@ def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
         )
 
 
-class Current:
-    """The client that all workers of a kind share; it may be replaced while in use."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._lock = Lock()
-        self.client = make()
-
-    def renew(self) -> Any:
-        """Replace the client; the caller closes the returned old one."""
-        with self._lock:
-            old, self.client = self.client, self._make()
-            return old
-
-    def method(self, plan: Plan, key: str | None, timeout: float) -> Callable[..., Any]:
-        """The method of a plan, on a copy of the client with the plan's own options."""
-        headers = {CALLER: str(plan.caller)}
-        if key is not None:
-            headers["Idempotency-Key"] = key
-        client = self.client.with_options(timeout=timeout, headers=headers)
-        return attrgetter(plan.operation)(client)
-
-
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Traffic:
-    """Some callers of one service."""
+    """The callers of one service, and what they know; `broken` describes the broken rules."""
 
     url: str
     seed: str
     keyed: bool
     timeout: float
-    books: Books
-    whole: dict[str, list[str]] = attrs.field(init=False)
+    counts: Counter[str] = attrs.field(factory=Counter)
+    broken: list[str] = attrs.field(factory=list)
+    _whole: dict[str, list[str]] = attrs.field(factory=dict, init=False)
+    _drafts: dict[int, Draft] = attrs.field(factory=dict, init=False)
+    _unknown: dict[int, str | None] = attrs.field(factory=dict, init=False)
 
-    @whole.default
-    def _whole(self) -> dict[str, list[str]]:
+    def __attrs_post_init__(self) -> None:
         client = FakeAdService(seed=self.seed).client()
-        reads = {name: attrgetter(name)(client)(**arguments(name, 0)) for name in READS}
-        return {name: [item.id for item in page] for name, page in reads.items()}
+        for name in (read.full_name for read in READS):
+            page = attrgetter(name)(client)(**arguments(name, 0))
+            self._whole[name] = [item.id for item in page]
 
     def run(self, callers: range, workers: int) -> None:
         """Make the calls in threads, asyncio and trio, with and without an httpx client."""
-        kinds = list(product((None, "asyncio", "trio"), (False, True)))
-        share = -(-len(callers) // len(kinds))
-        parts = [callers[number * share : (number + 1) * share] for number in range(len(kinds))]
-        _at_once(
-            partial(self._run, part, workers, *kind)
-            for part, kind in zip(parts, kinds, strict=True)
-        )
+        ways = list(product(CLIENT_KINDS, (False, True)))
+        parts = zip(_shares(callers, len(ways)), ways, strict=True)
+        _at_once(partial(self._run, part, workers, *way) for part, way in parts)
 
-    def _run(self, callers: range, workers: int, backend: str | None, over_httpx: bool) -> None:
-        client, of_httpx = (AdClient, httpx.Client)
-        if backend is not None:
-            client, of_httpx = (AsyncAdClient, httpx.AsyncClient)
-        theirs = of_httpx(verify=False) if over_httpx else None
-        conventions = KEYED if self.keyed else None
-        options = {"retry": RETRY, "conventions": conventions, "max_concurrency": workers}
-        current = Current(partial(client, self.url, http_client=theirs, **options))
-        shares = [callers[number::workers] for number in range(workers)]
-        if backend is None:
-            _at_once(partial(_without_a_loop, self._work, current, share) for share in shares)
-            _without_a_loop(_close, current.client, theirs)
+    def _run(self, callers: range, workers: int, kind: ClientKind, over_httpx: bool) -> None:
+        theirs = kind.http_client(verify=False) if over_httpx else None
+        options: dict[str, Any] = {"retry": RETRY, "max_concurrency": workers}
+        options |= {"http_client": theirs, "conventions": KEYED if self.keyed else None}
+        # The workers share a client, which one of them may replace while it is in use.
+        current = [kind.client(self.url, **options)]
+        renew = partial(kind.client, self.url, **options)
+        work = partial(self._work, current, renew, kind)
+
+        async def close_all() -> None:
+            for client in filter(None, (*current, theirs)):
+                await close(client)
+
+        async def work_in_tasks() -> None:
+            async with anyio.create_task_group() as group:
+                for share in _shares(callers, workers):
+                    group.start_soon(work, share)
+            await close_all()
+
+        if kind is SYNC:
+            _at_once(partial(kind.run, partial(work, each)) for each in _shares(callers, workers))
+            kind.run(close_all)
         else:
-            anyio.run(self._tasks, current, shares, theirs, backend=backend)
+            kind.run(work_in_tasks)
 
-    async def _tasks(self, current: Current, shares: list[range], theirs: object) -> None:
-        async with anyio.create_task_group() as group:
-            for share in shares:
-                group.start_soon(self._work, current, share)
-        await _close(current.client, theirs)
-
-    async def _work(self, current: Current, callers: range) -> None:
+    async def _work(self, current: list[Any], renew: Any, kind: ClientKind, callers: range) -> None:
         for plan in plans(f"{self.seed}:{callers}", callers, self.timeout):
             if plan.renews_client:
-                await _close(current.renew())
-            if plan.is_write:
-                await self._stage(current, plan)
-            else:
-                await self._read(current, plan)
+                current.append(renew())
+                await close(current.pop(0))
+            cancelled_after = None if kind is SYNC else plan.cancelled_after
+            make = self._stage if PATHS[plan.operation].is_write else self._read
+            await make(plan, current, kind, cancelled_after)
 
-    async def _stage(self, current: Current, plan: Plan) -> None:
-        timeout, cancelled_after = plan.timeout, _is_async(current) and plan.cancelled_after
+    async def _stage(self, plan: Plan, current: list[Any], kind: ClientKind, after: Any) -> None:
+        caller, timeout = plan.caller, plan.timeout
         # A caller that cancels a call never learns the key that the library generated for it.
-        key = f"caller-{plan.caller}" if self.keyed and cancelled_after else None
+        key = f"caller-{caller}" if self.keyed and after else None
         for _ in range(MOST_TRIES if self.keyed else 1):
-            async with _cancelled(cancelled_after):
-                with self.books.write(plan.caller) as said:
-                    said.answer = await wait(current.method(plan, key, timeout)(**plan.arguments))
-            if said.answer is not None:
-                return
-            key, timeout = said.key or key, min(2 * timeout, LONGEST_TIMEOUT)
-            cancelled_after = None
+            async with _cancelled(kind, after):
+                try:
+                    self._drafts[caller] = await wait(plan.call(current[-1], key, timeout))
+                    self._unknown.pop(caller, None)
+                    self.counts["write: draft"] += 1
+                    return
+                except AdClientError as error:
+                    key = error.idempotency_key or key
+                    if isinstance(error, OutcomeUnknown):
+                        self._unknown[caller] = error.draft_id
+                        self.counts["write: outcome unknown"] += 1
+                    else:
+                        self.counts["write: refused, nothing staged"] += 1
+                except Exception as error:
+                    self._is_foreign(caller, error)
+                except BaseException:
+                    self._unknown[caller] = None
+                    self.counts["write: cancelled"] += 1
+                    raise
+            timeout, after = min(2 * timeout, LONGEST_TIMEOUT), None
 
-    async def _read(self, current: Current, plan: Plan) -> None:
-        async with _cancelled(_is_async(current) and plan.cancelled_after):
-            with self.books.read(plan.caller, self.whole[plan.operation][: plan.limit]) as said:
-                listing = current.method(plan, None, plan.timeout)(**plan.arguments)
-                said.answer = [item.id for item in await wait(listing.collect(limit=plan.limit))]
+    async def _read(self, plan: Plan, current: list[Any], kind: ClientKind, after: Any) -> None:
+        async with _cancelled(kind, after):
+            try:
+                listing = await wait(plan.call(current[-1], None, plan.timeout))
+                items = await wait(listing.collect(limit=plan.limit))
+                self.counts["read: whole"] += 1
+                if [item.id for item in items] != self._whole[plan.operation][: plan.limit]:
+                    self.broken.append(f"call {plan.caller}: the listing is not the whole one")
+            except AdClientError:
+                self.counts["read: failed"] += 1
+            except Exception as error:
+                self._is_foreign(plan.caller, error)
 
+    def _is_foreign(self, caller: int, error: Exception) -> None:
+        self.broken.append(f"call {caller}: {error!r} is no error of the library")
 
-def _is_async(current: Current) -> bool:
-    return isinstance(current.client, AsyncAdClient)
+    def balance(self, staged: Iterable[tuple[int, str, object]]) -> None:
+        """Compare the drafts of the server, each of which is passed once, with the callers'.
 
-
-async def _close(*clients: object) -> None:
-    for client in filter(None, clients):
-        await wait(client.aclose() if hasattr(client, "aclose") else client.close())
-
-
-def _without_a_loop(function: Callable[..., Coroutine[Any, Any, None]], *given: object) -> None:
-    """Run what calls only a sync client."""
-    with suppress(StopIteration):
-        function(*given).send(None)
+        A request can arrive after its call was cancelled, so an unknown outcome stays recorded
+        until its draft is passed. With idempotency keys nothing may stay unknown.
+        """
+        for caller, draft_id, diff in staged:
+            self.counts["server: drafts"] += 1
+            known = self._drafts.pop(caller, None)
+            if known is not None:
+                if (known.draft_id, known.diff.to_dict()) != (draft_id, diff):
+                    self.broken.append(f"call {caller} holds {known}, the server {draft_id}")
+            elif caller in self._unknown:
+                self.counts["server: drafts behind an unknown outcome"] += 1
+                named = self._unknown.pop(caller)
+                if named not in (None, draft_id):
+                    self.broken.append(f"call {caller} has {named}, not {draft_id}")
+            else:
+                self.broken.append(f"{draft_id} is staged twice, or not known to call {caller}")
+        for caller, draft in self._drafts.items():
+            self.broken.append(f"call {caller} holds {draft}, the server does not")
+        self._drafts.clear()
+        if self.keyed:
+            self.broken += [f"call {caller} has a key, and no draft" for caller in self._unknown]
 
 
 @asynccontextmanager
-async def _cancelled(after: float | None) -> AsyncGenerator[None]:
+async def _cancelled(kind: ClientKind, after: float | None) -> AsyncGenerator[None]:
     """Cancel the body after some seconds: once, as asyncio does, or until it ends, as trio."""
     if not after:
         yield
-    elif _is_asyncio():
+    elif kind is ASYNC:
         with suppress(TimeoutError):
             async with asyncio.timeout(after):
                 yield
@@ -222,18 +210,11 @@ async def _cancelled(after: float | None) -> AsyncGenerator[None]:
             yield
 
 
-def _is_asyncio() -> bool:
-    try:
-        return bool(asyncio.get_running_loop())
-    except RuntimeError:
-        return False
+def _shares(callers: range, count: int) -> Sequence[range]:
+    return [callers[number::count] for number in range(count)]
 
 
-async def wait(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
-
-
-def _at_once(work: Iterator[Callable[[], None]]) -> None:
+def _at_once(work: Iterable[Any]) -> None:
     threads = [Thread(target=one) for one in work]
     for thread in threads:
         thread.start()

@@ -1,12 +1,11 @@
 """Processes that read from a service through a gate."""
 
-from contextlib import ExitStack
 from functools import partial
 from multiprocessing.connection import Connection
 
 import anyio
 import anyio.to_thread
-from processes import received, started
+from processes import at_once
 
 from adclient import AdClient, AdClientError, AsyncAdClient
 from adclient.gate import SharedGate
@@ -15,15 +14,8 @@ from adclient.ledger import open_ledger
 
 def read_all(url: str, where: str, **work) -> list[str]:
     """Let two processes with threads and two with tasks read, and return the names of errors."""
-    with ExitStack() as stack:
-        reading = [
-            stack.enter_context(started(partial(read, **work), url, where, is_async))[1]
-            for is_async in (False, True, False, True)
-        ]
-        for connection in reading:
-            assert received(connection) is None  # all begin at once
-            connection.send(None)
-        return [error for connection in reading for error in received(connection)]
+    reading = [(partial(read, **work), url, where, is_async) for is_async in (False, True) * 2]
+    return [error for errors in at_once(*reading) for error in errors]
 
 
 def read(

@@ -26,21 +26,13 @@ def write_until_killed(url: str, where: str, kill: int, is_ready: Connection) ->
             client.gamma.create_dco_ad(account_id="account_c3d8", fields=fields)
 
 
-def kill_writers(where: str, kills: int, seed: int) -> dict[str, int]:
+def kill_writers(where: str, kills: int, seed: int) -> None:
     """Kill writers one after the other, and compare the drafts at the server with the ledger."""
-    import httpx  # both deferred: a writer, which imports this module, does without them
-    from raw_server import RawServer, reply
+    from raw_server import RawServer, handling  # which a writer, who imports this, does without
 
     chance, fake = random.Random(seed), FakeAdService(history=1_000_000)
 
-    def serve(connection) -> None:
-        while request := connection.read():
-            head, _, body = request.partition(b"\r\n\r\n")
-            url = fake.base_url + head.split(maxsplit=2)[1].decode()
-            answer = fake.transport.handle_request(httpx.Request("POST", url, content=body))
-            connection.send(reply(answer.status_code, answer.read()))
-
-    with RawServer(serve) as server:
+    with RawServer(handling(fake.transport.handle_request)) as server:
         for kill in range(kills):
             with started(write_until_killed, server.url, where, kill) as (writer, is_ready):
                 received(is_ready)
@@ -64,9 +56,3 @@ def kill_writers(where: str, kills: int, seed: int) -> dict[str, int]:
     assert len(unknown) <= kills, "more than one unknown entry for each kill"
     # Of a long run, the deadlines of the first entries are over.
     assert all(entry.state in ("staged", "under way", "unknown") for entry in entries)
-    return {
-        "kills": kills,
-        "drafts at the server": len(at_server),
-        "unknown in the ledger": len(unknown),
-        "of those at the server": len(lost),
-    }

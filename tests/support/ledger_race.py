@@ -3,13 +3,12 @@
 import json
 import random
 from collections import Counter
-from contextlib import ExitStack
 from functools import partial
 from multiprocessing.connection import Connection
 from threading import Thread
 
 import attrs
-from processes import LONGEST_WAIT, received, started
+from processes import LONGEST_WAIT, at_once
 
 from adclient.ledger import Entry, open_ledger
 from adclient.policy import Policy, rules
@@ -21,16 +20,9 @@ ACCOUNTS = Policy(drafts_per_day=9, no_repeat_within="1d", account=OWN)
 
 def run(where: str, *, processes: int, threads: int, attempts: int) -> None:
     """Let each thread of each process make its attempts."""
-    with ExitStack() as stack:
-        racing = [
-            stack.enter_context(started(work, where, number, threads, attempts))[1]
-            for number in range(processes)
-        ]
-        for connection in racing:
-            assert received(connection) is None  # all begin at once
-            connection.send(None)
-        longest = LONGEST_WAIT + processes * threads * attempts / 10
-        assert [received(connection, longest) for connection in racing] == [[]] * processes
+    works = [(work, where, number, threads, attempts) for number in range(processes)]
+    longest = LONGEST_WAIT + processes * threads * attempts / 10
+    assert at_once(*works, longest=longest) == [[]] * processes
 
 
 def check(ledger, *, attempts: int) -> None:

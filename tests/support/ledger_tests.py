@@ -636,7 +636,6 @@ def test_processes_and_threads_share_daily_caps_and_equal_writes(where, ledger, 
 
 
 def test_killed_writers_lose_no_draft(where, strength) -> None:
-    """The long form is tests/soak/ledger_soak.py."""
     kill_writers(where, kills=4 * strength, seed=random.randrange(1000))
 
 

@@ -1,7 +1,7 @@
 """Processes of a test, forked from one that has imported what they need."""
 
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -34,3 +34,13 @@ def received(connection: Connection, longest: float = LONGEST_WAIT) -> object:
     """What a process sends; an error if it ends without that, or hangs."""
     assert connection.poll(longest), "a process hangs"
     return connection.recv()
+
+
+def at_once(*works: tuple, longest: float = LONGEST_WAIT) -> list:
+    """What processes send whose work begins when all of them have said that they are ready."""
+    with ExitStack() as stack:
+        connections = [stack.enter_context(started(*work))[1] for work in works]
+        for connection in connections:
+            assert received(connection) is None
+            connection.send(None)
+        return [received(connection, longest) for connection in connections]
