@@ -1,6 +1,5 @@
 """Wait for events with a bound, so that a test that would hang fails instead."""
 
-import functools
 import sys
 import threading
 import time
@@ -21,31 +20,6 @@ def stop_clock(patch) -> None:
         if name == "time" or name.startswith("adclient"):
             for key in [key for key, value in vars(module).items() if value is real]:
                 patch.setattr(module, key, lambda: 1.77e9)
-
-
-def in_time(test: Callable) -> Callable:
-    """Fail a test that does not end within `LONG`; its thread is left behind."""
-
-    @functools.wraps(test)
-    def run(**arguments) -> None:
-        errors: list[BaseException | None] = []
-
-        def work() -> None:
-            try:
-                test(**arguments)
-            except BaseException as error:
-                errors.append(error)
-            else:
-                errors.append(None)
-
-        thread = threading.Thread(target=work, name=test.__name__, daemon=True)
-        thread.start()
-        thread.join(LONG)
-        assert errors, "the test hangs"
-        if errors[0] is not None:
-            raise errors[0]
-
-    return run
 
 
 async def until(fact: Callable[[], object]) -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from cases import each_case
 from clients import BASE_URL, END, close, drain, everything, names, step, sync_asyncio_trio, walk
-from waiting import LONG, HeldTransport, beside, in_time, pause, until
+from waiting import LONG, HeldTransport, beside, pause, until
 
 import adclient
 from adclient import AdClient, AsyncAdClient, ConnectionFailed, Hooks, InvalidRequest, NotFound
@@ -60,7 +60,6 @@ async def fails(iterator, error, match) -> None:
 # What is returned.
 
 
-@in_time
 @sync_asyncio_trio
 async def test_each_account_comes_as_it_finishes_with_its_items_or_its_error(client_kind) -> None:
     transport, variable, seen = Accounts(), contextvars.ContextVar("variable"), []
@@ -130,7 +129,6 @@ def exhausted_async(**_):
     (exhausted_async, (RuntimeError, StopAsyncIteration), "StopAsyncIteration|^$"),
     (lambda: None, TypeError, "account_id"),
 )
-@in_time
 @clients.sync_and_async
 async def test_bug_in_read_ends_the_iteration(client_kind, read, error, match) -> None:
     async with client_kind.open(transport=Accounts()) as client:
@@ -140,7 +138,6 @@ async def test_bug_in_read_ends_the_iteration(client_kind, read, error, match) -
 # How much is under way.
 
 
-@in_time
 @sync_asyncio_trio
 async def test_accounts_under_way_and_not_yet_taken_are_bounded(client_kind) -> None:
     transport, drawn = Accounts(), count()
@@ -155,7 +152,6 @@ async def test_accounts_under_way_and_not_yet_taken_are_bounded(client_kind) -> 
     assert next(drawn) == 5
 
 
-@in_time
 @sync_asyncio_trio
 async def test_second_caller_at_an_iterator_is_told(client_kind) -> None:
     transport = Accounts()
@@ -170,7 +166,6 @@ async def test_second_caller_at_an_iterator_is_told(client_kind) -> None:
 
 
 @pytest.mark.parametrize("others", [0, 1])
-@in_time
 def test_accounts_are_read_as_they_are_taken_where_no_thread_can_start(others, monkeypatch) -> None:
     started, start = count(), threading.Thread.start
 
@@ -218,7 +213,6 @@ kept: list = []
     ("way", "others"),
     [("break", "busy"), *((way, "slow") for way in ("break", "circle", "close", "block"))],
 )
-@in_time
 @sync_asyncio_trio
 async def test_loop_that_was_left_reads_and_retries_nothing(client_kind, way, others) -> None:
     transport = Accounts()
@@ -234,7 +228,6 @@ async def test_loop_that_was_left_reads_and_retries_nothing(client_kind, way, ot
     assert sorted(transport.requests) == [f"{others}{n}" for n in (1, 2, 3)]
 
 
-@in_time
 @clients.asyncio_and_trio
 async def test_cancelled_caller_cancels_the_reads_and_close_waits_for_them(client_kind) -> None:
     transport, ended = Accounts(), []
@@ -264,7 +257,6 @@ async def test_cancelled_caller_cancels_the_reads_and_close_waits_for_them(clien
     assert Counter(transport.requests) == {"slow1": 1, "slow2": 1, "x": 2, "y": 2}
 
 
-@in_time
 @sync_asyncio_trio
 async def test_caller_that_waits_is_told_that_the_iterator_was_closed(client_kind) -> None:
     transport = Accounts()
@@ -284,7 +276,6 @@ async def test_caller_that_waits_is_told_that_the_iterator_was_closed(client_kin
     assert transport.requests == ["slow"]
 
 
-@in_time
 def test_iterator_belongs_to_its_event_loop() -> None:
     transport = Accounts()
     client = AsyncAdClient(BASE_URL, transport=transport)
@@ -325,7 +316,6 @@ if sys.version_info >= (3, 12):  # before, event loops start no task eagerly
         asyncio.run(scenario())
 
 
-@in_time
 @sync_asyncio_trio
 async def test_loop_that_was_left_starts_no_request_that_waited_for_a_slot(client_kind) -> None:
     transport = Accounts()

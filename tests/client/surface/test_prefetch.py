@@ -14,7 +14,7 @@ import httpx
 import pytest
 from cases import each_case
 from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, everything, names, step, wait
-from waiting import LONG, HeldTransport, in_time, until
+from waiting import LONG, HeldTransport, until
 
 from adclient import AdClient, AsyncAdClient, Hooks, ServerError
 from adclient._tasks import background
@@ -34,7 +34,6 @@ class Pages(Service):
         self.opened = self.transport.opened
 
 
-@in_time
 @clients.sync_asyncio_trio
 async def test_prefetch_requests_only_the_next_page_in_the_context_of_the_loop(client_kind) -> None:
     """No page after it is requested, however long the caller works."""
@@ -53,7 +52,6 @@ async def test_prefetch_requests_only_the_next_page_in_the_context_of_the_loop(c
     assert contexts == ["me"] * 3
 
 
-@in_time
 @clients.sync_asyncio_trio
 async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
@@ -70,7 +68,6 @@ async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kin
 
 
 @pytest.mark.parametrize("is_circular", [False, True])
-@in_time
 @asyncio_and_trio
 async def test_prefetch_is_cancelled_when_its_loop_is_left(client_kind, is_circular) -> None:
     service, calls = Pages(), []
@@ -96,7 +93,6 @@ async def test_prefetch_is_cancelled_when_its_loop_is_left(client_kind, is_circu
     assert len(service.requests) == 1
 
 
-@in_time
 @asyncio_and_trio
 async def test_cancelled_wait_for_a_prefetched_page_can_be_repeated(client_kind) -> None:
     gate = Pages(are_held=True)
@@ -114,7 +110,6 @@ async def test_cancelled_wait_for_a_prefetched_page_can_be_repeated(client_kind)
 
 
 @pytest.mark.parametrize("first_loop", ["asyncio", "trio", "stopped", "closed"])
-@in_time
 def test_iteration_continues_in_another_event_loop(first_loop) -> None:
     has_begun = first_loop != "stopped"  # which has only scheduled the prefetch
     gate = Pages(are_held=has_begun)
@@ -148,7 +143,6 @@ def abandon(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @pytest.mark.parametrize("method", ["start", "join"])
-@in_time
 def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypatch) -> None:
     def interrupted(self) -> None:
         raise KeyboardInterrupt
@@ -167,7 +161,6 @@ def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypa
     assert len(service.requests) == 3
 
 
-@in_time
 def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
     refuse = Mock(side_effect=RuntimeError("can't start new thread"))
     monkeypatch.setattr(threading.Thread, "start", refuse)
@@ -178,7 +171,6 @@ def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
 
 
 @each_case("prefetch", False, True)
-@in_time
 @clients.sync_and_async
 async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind, prefetch) -> None:
     raised = [None, StopIteration() if client_kind is SYNC else StopAsyncIteration()]
@@ -196,7 +188,6 @@ async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind,
         assert names(await everything(found)) == "cde"
 
 
-@in_time
 def test_prefetch_task_cancelled_before_it_started_runs_on_demand() -> None:
     async def scenario() -> None:
         async def work() -> int:
@@ -212,7 +203,6 @@ def test_prefetch_task_cancelled_before_it_started_runs_on_demand() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@in_time
 def test_prefetch_works_in_parent_and_child_after_a_fork() -> None:
     gate = Pages(are_held=True)
     with AdClient(BASE_URL, transport=gate.transport) as client:

@@ -14,7 +14,7 @@ from raw_server import Connection, RawServer, reply, responding, serve_well, ser
 
 import adclient
 from adclient import AdClientError, APIError, Items, OutcomeUnknown, ServerError, UnexpectedResponse
-from adclient._http import async_library
+from adclient._http import async_library, send
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 
@@ -46,6 +46,15 @@ async def test_compression_bomb_is_refused_with_bounded_memory(client_kind, stat
         error = await error_of(client_kind, reply(status, BOMB, "Content-Encoding: gzip"))
     assert type(error) is kind
     assert (TOO_LARGE in str(error)) is (status == 200)
+
+
+@sync_and_async
+async def test_body_may_have_the_greatest_size_and_no_more(client_kind, monkeypatch) -> None:
+    monkeypatch.setattr(send, "LONGEST_BODY", LONGEST)
+    body = listing(b'"x"').ljust(LONGEST)
+    async with serving(client_kind, responding(reply(200, body))) as (_, client):
+        assert len((await wait(client.beta.list_campaigns(**IDS))).data) == 1
+    assert TOO_LARGE in str(await error_of(client_kind, reply(200, body + b" ")))
 
 
 @pytest.mark.no_cover
@@ -103,6 +112,7 @@ def listing(name: bytes) -> bytes:
     return b'{"data":[{"id":"x","name":%b,"status":"S"}],"page":{"next":null}}' % name
 
 
+PACKED = gzip.compress(listing(b'"x"') * 20)
 TWICE = json.dumps(DRAFT).replace('"after":', '"after": 1, "after":').encode()
 
 
@@ -112,7 +122,18 @@ TWICE = json.dumps(DRAFT).replace('"after":', '"after": 1, "after":').encode()
     (reply(200, listing(b'"\xff"')), "not UTF-8 text at byte 27"),
     (reply(200, listing(b'"x"')[:-9]), "not JSON"),
     (reply(200, b"<html><title>Sign in</title>"), "Sign in"),
-    (reply(200, b"x", "Content-Encoding: br"), "was not requested"),
+    *[
+        (reply(200, b"x", f"Content-Encoding: {coding}"), "was not requested")
+        for coding in ("br", "deflate", "gzip, gzip")
+    ],
+    *[
+        (reply(200, body, "Content-Encoding: gzip"), "compressed data is damaged")
+        for body in (b"not compressed at all", PACKED[:-8] + bytes(8))
+    ],
+    *[
+        (reply(200, PACKED[:length], "Content-Encoding: gzip"), "compressed data is truncated")
+        for length in (0, 1, 10, 30)
+    ],
     (reply(200, TWICE), "an object has the same name twice"),
     (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
 )

@@ -12,6 +12,7 @@ from raw_server import LISTING, RawServer, answer_to, reply, responding, serve_w
 
 import adclient._async.connections  # noqa: F401  (here, so that coverage sees its import)
 from adclient import ConnectionFailed, Draft, NotFound
+from adclient._http import send
 
 LISTING_BYTES = json.dumps(LISTING).encode()
 
@@ -70,18 +71,32 @@ async def test_call_that_is_refused_a_connection_is_connection_failed(client_kin
             assert "Nothing was sent" in str(caught.value)
 
 
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"".join(
-    b"%x\r\n%b\r\n" % (len(part), part) for part in (LISTING_BYTES[:10], LISTING_BYTES[10:], b"")
+PACKED = gzip.compress(LISTING_BYTES)
+
+
+def chunked(body: bytes, size: int, coding: str) -> bytes:
+    first = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    parts = [*(body[start : start + size] for start in range(0, len(body), size)), b""]
+    return first.encode() + b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+
+
+@each_case(
+    ("coding", "body"),
+    *[("", LISTING_BYTES), ("identity", LISTING_BYTES)],
+    *[("gzip", PACKED + rest) for rest in (b"", b"\0\0", b"\r\n" + PACKED)],
+    *[(coding, PACKED) for coding in ("x-gzip", "GZip")],
 )
-
-
-@each_case("data", CHUNKED, reply(200, gzip.compress(LISTING_BYTES), "Content-Encoding: gzip"))
+@each_case("piece", 1, 37, send._PIECE)
 @sync_and_async
-async def test_chunked_or_compressed_body_is_decoded(client_kind, data) -> None:
-    async with serving(client_kind, responding(data)) as (server, client):
-        for _ in range(2):
-            assert (await wait(read(client))).to_dict() == LISTING
-    assert server.connections == 1
+async def test_chunked_or_compressed_body_is_decoded(
+    client_kind, coding, body, piece, monkeypatch
+) -> None:
+    monkeypatch.setattr(send, "_PIECE", piece)
+    for data in (reply(200, body, f"Content-Encoding: {coding}"), chunked(body, 7, coding)):
+        async with serving(client_kind, responding(data)) as (server, client):
+            for _ in range(2):
+                assert (await wait(read(client))).to_dict() == LISTING
+        assert server.connections == 1
 
 
 @pytest.mark.own

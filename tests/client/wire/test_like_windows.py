@@ -4,19 +4,21 @@ import errno
 import io
 import os
 import pkgutil
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
 from cases import each_case
 from doctor_services import ACCOUNT, Service, served
 from raw_server import RawServer, serve_well
-from windows import run_like_windows
 
 import adclient
 from adclient._command import main
 from adclient._service.file import read_service
 from adclient.testing import FakeAdService
 
+LIKE_WINDOWS = Path(__file__).parents[2] / "support" / "like_windows"
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 PLAN = """\
 id = "w47"
@@ -82,6 +84,16 @@ with FakeAdService().as_environment() as fake:
     ):
         print("code:", main(words))
 """
+
+
+def run_like_windows(code: str, *arguments: str) -> str:
+    """What code prints in a process that lacks what Windows lacks, and has its encoding."""
+    path = os.pathsep.join(filter(None, [str(LIKE_WINDOWS), os.environ.get("PYTHONPATH")]))
+    env = os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "cp1252"}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=40)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
 
 
 def test_clients_ledger_gate_and_commands_work_and_print_utf_8(tmp_path, monkeypatch) -> None:
