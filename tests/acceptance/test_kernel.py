@@ -110,14 +110,6 @@ def test_both_clients_work_in_successive_cells_with_a_running_loop(both: Kernel)
     assert "AsyncAdClient" in bundle["text/html"]
 
 
-def test_traceback_ends_with_the_error_message(both: Kernel) -> None:
-    cell = both.run(f"client.{PAUSE}".replace("campaign_57a7", "campaign_none"))
-    assert cell.error == "NotFound"
-    assert cell.text.startswith("beta.pause_campaign: 404 campaign_not_found")
-    assert "campaign_none" in cell.traceback
-    assert cell.traceback.splitlines()[-1].endswith(cell.text)
-
-
 @pytest.fixture
 def fake() -> FakeAdService:
     return FakeAdService()

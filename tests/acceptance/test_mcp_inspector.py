@@ -39,13 +39,3 @@ def test_inspector_finds_nothing_in_the_tools(era) -> None:
     assert len(listed) == len(OPERATIONS)
     [pausing] = [tool for tool in listed if tool["name"] == "beta_pause_campaign"]
     assert pausing["annotations"]["destructiveHint"] is False
-
-
-def test_inspector_stages_a_draft() -> None:
-    call = (
-        "--method tools/call --tool-name beta_pause_campaign --tool-arg campaign_id=campaign_57a7"
-    )
-    done = inspect(*call.split())
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert result["structuredContent"]["summary"].startswith("Staged, waiting for approval.")

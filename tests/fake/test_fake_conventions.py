@@ -2,10 +2,10 @@
 
 import pytest
 from cases import each_case
-from fake_helpers import asked, call, refusal, send
+from fake_helpers import asked, refusal, send
 
-from adclient import APIError, Conventions, RetryPolicy
-from adclient.testing import FakeAdService, Fault, Profile
+from adclient import APIError, Conventions
+from adclient.testing import FakeAdService, Profile
 
 ADS, SEARCH, PAUSE = "gamma.list_ads", "gamma.search_targeting", "beta.pause_campaign"
 GAMMA = {"account_id": "account_c3d8"}
@@ -81,11 +81,3 @@ def test_repeated_idempotency_key_returns_the_same_draft():
     for _ in range(2):
         asked(plain, PAUSE, body, headers=key)
     assert len(plain.drafts) == 2, "without the convention, the header means nothing"
-
-
-def test_idempotency_key_makes_a_lost_response_safe_to_retry():
-    fake = FakeAdService(conventions=KEYED)
-    fake.faults.add(Fault.dropped(taken=True))
-    draft = call(fake, retry=RetryPolicy(backoff_first=0))
-    assert [staged.draft_id for staged in fake.drafts] == [draft.draft_id]
-    assert [request.status for request in fake.requests] == [None, 201]

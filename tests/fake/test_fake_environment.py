@@ -1,6 +1,5 @@
 """Code that makes its clients from the environment, against the fake and unchanged."""
 
-import asyncio
 import os
 import runpy
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from cases import each_case
-from fake_helpers import CLIENT_KINDS
+from clients import SYNC, each_client_class, sync_and_async, wait
 
 from adclient import AdClient, AsyncAdClient, ConfigurationError, _pyinstaller
 from adclient.errors import AdClientError
@@ -31,53 +30,44 @@ def settings() -> list[str | None]:
     return [os.environ.get(name) for name in NAMES]
 
 
-def made(client_kind: str, *arguments, **options) -> AdClient | AsyncAdClient:
-    return (AdClient if client_kind == "sync" else AsyncAdClient)(*arguments, **options)
-
-
-def pause(client: AdClient | AsyncAdClient) -> str:
+def pause(client: AdClient | AsyncAdClient):
     """The code under test."""
-    call = client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
-
-    async def paused() -> str:
-        return (await call).draft_id
-
-    return call.draft_id if isinstance(client, AdClient) else asyncio.run(paused())
+    return client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
 
 
-@CLIENT_KINDS
-@pytest.mark.parametrize("token", ["t0ken", None])
-def test_client_from_the_environment_reaches_the_fake_by_its_clock(client_kind, token) -> None:
+@each_case("token", "t0ken", None)
+@sync_and_async
+async def test_client_from_the_environment_reaches_the_fake(client_kind, token) -> None:
     with FakeAdService(token=token).as_environment() as fake:
         assert settings() == [fake.base_url, token or ""]
         fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
-        client = made(client_kind)
-        draft_id = pause(client)
-    assert [draft.draft_id for draft in fake.drafts] == [draft_id]
+        client = client_kind.client()
+        draft = await wait(pause(client))
+    assert [staged.draft_id for staged in fake.drafts] == [draft.draft_id]
     assert fake.requests[0].headers.get("authorization") == (token and f"Bearer {token}")
     assert fake.clock.sleeps == (20.5,)
-    pause(client)
+    await wait(pause(client))
     assert len(fake.drafts) == 2, "it keeps its fake after the block"
 
 
-@CLIENT_KINDS
-def test_client_with_another_address_or_sender_does_not_reach_the_fake(client_kind) -> None:
+@sync_and_async
+async def test_client_with_another_address_or_sender_does_not_reach_the_fake(client_kind) -> None:
     with FakeAdService().as_environment() as fake:
         with pytest.raises(AdClientError, match="cannot be reached"):
-            pause(made(client_kind, NOWHERE, max_retries=0))
-        own = fake.client if client_kind == "sync" else fake.async_client
+            await wait(pause(client_kind.client(NOWHERE, max_retries=0)))
+        own = fake.client if client_kind is SYNC else fake.async_client
         way = {"transport": httpx.MockTransport(lambda _: httpx.Response(418)), "max_retries": 0}
-        for client in (made(client_kind, **way), own(**way, base_url=fake.base_url)):
+        for client in (client_kind.client(**way), own(**way, base_url=fake.base_url)):
             with pytest.raises(AdClientError, match="418"):
-                pause(client)
+                await wait(pause(client))
     assert fake.requests == ()
 
 
 @each_case("address", "https://fake.adclient.test", "http://fake.adclient.test:8/x")
-@each_case("client_kind", "sync", "async")
-def test_address_of_the_fake_is_refused_elsewhere_with_a_hint(client_kind, address) -> None:
+@each_client_class
+def test_address_of_the_fake_is_refused_elsewhere_with_a_hint(client_class, address) -> None:
     with pytest.raises(ConfigurationError, match=r"no real address; use fake\.client") as caught:
-        made(client_kind, address)
+        client_class(address)
     assert caught.value.argument == "base_url"
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import httpx
 import pytest
 from cases import each_case
-from fake_helpers import CLIENT_KINDS, call
+from fake_helpers import call
 
 import adclient
 from adclient import CallTimeout, ConnectionLost, OutcomeUnknown, UnexpectedResponse
@@ -22,7 +22,6 @@ def statuses(fake):
 # One request, one fault.
 
 
-@CLIENT_KINDS
 @each_case("taken", False, True)
 @each_case(
     ("fault", "expected", "status"),
@@ -31,11 +30,11 @@ def statuses(fake):
     (partial(Fault.status, 500), adclient.ServerError, 500),
     (partial(Fault.response, b""), UnexpectedResponse, 200),
 )
-def test_lost_response_to_a_write_is_outcome_unknown(client_kind, fault, expected, status, taken):
+def test_lost_response_to_a_write_is_outcome_unknown(fault, expected, status, taken):
     fake = FakeAdService()
     fake.faults.add(fault(taken=taken))
     with pytest.raises(OutcomeUnknown) as caught:
-        call(fake, client_kind=client_kind)
+        call(fake)
     assert isinstance(caught.value, expected)
     assert (len(fake.drafts), statuses(fake)) == (taken, [status])
 
@@ -64,7 +63,6 @@ def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
 # Bodies and pages.
 
 
-@CLIENT_KINDS
 @each_case(
     ("what", "of_draft", "of_page", "text"),
     ("cut", UnexpectedResponse, ConnectionLost, "dropped"),
@@ -79,22 +77,22 @@ def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
     ("wrong_content_type", None, None, ""),
     ("huge", None, None, ""),
 )
-def test_corrupt_body_raises_or_does_no_harm(client_kind, what, of_draft, of_page, text):
+def test_corrupt_body_raises_or_does_no_harm(what, of_draft, of_page, text):
     fake = FakeAdService()
     fake.faults.add(Fault.in_body(what), operation=WRITE)
     fake.faults.add(Fault.in_body(what), operation=ADS)
     if of_draft is None:
-        assert call(fake, client_kind=client_kind).draft_id == fake.drafts[0].draft_id
+        assert call(fake).draft_id == fake.drafts[0].draft_id
     else:
         with pytest.raises(OutcomeUnknown, match=text) as caught:
-            call(fake, client_kind=client_kind)
+            call(fake)
         assert isinstance(caught.value, of_draft)
     assert statuses(fake) == [201]
     if of_page is None:
-        assert len(call(fake, ADS, client_kind=client_kind)) == 126
+        assert len(call(fake, ADS)) == 126
     else:
         with pytest.raises(of_page) as caught:
-            call(fake, ADS, client_kind=client_kind)
+            call(fake, ADS)
         assert not caught.value.outcome_unknown
 
 

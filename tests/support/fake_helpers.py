@@ -1,11 +1,9 @@
 """What the tests of the fake service share."""
 
-import asyncio
 import json
 from operator import attrgetter
 from urllib.parse import urlencode
 
-import pytest
 from interface_table import ROWS
 
 from adclient import Request, RetryPolicy
@@ -98,21 +96,10 @@ def everything(fake, namespace=""):
     return pages
 
 
-CLIENT_KINDS = pytest.mark.parametrize("client_kind", ["sync", "async"])
-
-
-def call(fake, operation="beta.pause_campaign", *, client_kind="sync", **options):
-    """One call of a write, or the items of all pages of a read, from a client of that kind."""
-    namespace = operation.partition(".")[0]
-    options.setdefault("retry", RetryPolicy(max_retries=0))
-    arguments = {"account_id": ACCOUNTS[namespace], **VALID_WRITES.get(operation, {})}
-    client = fake.client(**options) if client_kind == "sync" else fake.async_client(**options)
+def call(fake, operation="beta.pause_campaign", **options):
+    """One call of a write, or the items of all pages of a read, from a client."""
+    client = fake.client(**{"retry": RetryPolicy(max_retries=0), **options})
+    account_id = ACCOUNTS[PATHS[operation].namespace]
+    arguments = {"account_id": account_id, **VALID_WRITES.get(operation, {})}
     made = attrgetter(operation)(client)(**arguments)
-    is_read = not PATHS[operation].is_write
-    if client_kind == "sync":
-        return made.collect() if is_read else made
-    return asyncio.run(awaited(made.collect() if is_read else made))
-
-
-async def awaited(value):
-    return await value
+    return made if PATHS[operation].is_write else made.collect()

@@ -3,7 +3,7 @@
 import clients
 import httpx
 import pytest
-from clients import SYNC, Service, a_draft, a_page, close, read, sync_and_async, wait, walk, write
+from clients import SYNC, Service, a_draft, a_page, close, sync_and_async, wait, walk, write
 
 from adclient import ConfigurationError, OutcomeUnknown, Request, Unauthenticated
 from adclient._core import decode
@@ -71,16 +71,6 @@ async def test_iterator_advanced_by_two_callers_at_once_raises(client_kind) -> N
         pages = walk(client.beta.list_campaigns(account_id="a").pages())
         assert [page.data[0].name for page in await clients.everything(pages)] == ["a", "b"]
     assert refused
-
-
-@sync_and_async
-async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
-    service = Service(httpx.Response(503), a_page("a"))
-    tokens = iter(["first", "second"])
-    async with client_kind.open(transport=service.transport, token=lambda: next(tokens)) as client:
-        await wait(read(client))
-    sent = [request.headers["authorization"] for request in service.requests]
-    assert sent == ["Bearer first", "Bearer second"]
 
 
 @clients.asyncio_and_trio

@@ -20,11 +20,6 @@ def pages_of(service: Service, **conventions):
     return client.beta.list_campaigns(account_id="a").pages()
 
 
-def read_all(service: Service, **conventions) -> str:
-    """The names of all items."""
-    return names(pages_of(service, **conventions))
-
-
 def names(pages) -> str:
     return "".join(item.name for page in pages for item in page.data)
 
@@ -113,10 +108,3 @@ async def test_same_items_under_new_continuations_raise_pagination_error(client_
                 await drain(pages, found)
             assert caught.value.cursor == pages.cursor == "t0"
     assert names(found) == "abc"
-
-
-@each_case("pages", ["ab", "", "", "bc", "c", "c", "c", "cd", "dc", "bc", "x"], ["ab", "ab"])
-def test_items_that_repeat_on_other_or_on_the_last_page_are_returned(pages) -> None:
-    """A listing that changes while it is read may repeat items, even all of a page of one."""
-    nexts = [*(f"c{n}" for n in range(len(pages) - 1)), None]
-    assert read_all(Service(*map(a_page, pages, nexts))) == "".join(pages)

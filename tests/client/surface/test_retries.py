@@ -7,32 +7,10 @@ from inspect import isclass
 import clients
 import httpx
 import pytest
-from cases import each_case
-from clients import KEYED, Service, a_draft, a_page, read, sync_and_async, wait, write
+from clients import Service, read, sync_and_async, wait, write
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient import CallTimeout, OutcomeUnknown, RetryPolicy, TransportError
-
-
-@each_case(
-    ("call", "fault"),
-    (read, 503),
-    (read, httpx.ReadError),
-    (write, 429),
-    (write, httpx.ConnectError),
-)
-@sync_and_async
-async def test_call_is_retried_after_a_retryable_failure(client_kind, call, fault) -> None:
-    faults = [httpx.Response(fault) if isinstance(fault, int) else fault("") for _ in range(2)]
-    service = Service(*faults, a_page("ab") if call is read else a_draft())
-    async with client_kind.open(transport=service.transport, conventions=KEYED) as client:
-        result = await wait(call(client))
-    assert result.response.attempts == 3
-    assert len({str(request.url) for request in service.requests}) == 1
-    keys = {request.headers.get("idempotency-key") for request in service.requests}
-    assert len(keys) == 1
-    assert (keys == {None}) is (call is read)
-
 
 HTTP_ERRORS = [
     *(c for c in vars(httpx).values() if isclass(c) and issubclass(c, httpx.RequestError)),

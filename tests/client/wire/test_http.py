@@ -11,7 +11,7 @@ from clients import read, sync_and_async, sync_asyncio_trio, wait, write
 from raw_server import LISTING, RawServer, answer_to, reply, responding, serve_well, serving
 
 import adclient._async.connections  # noqa: F401  (here, so that coverage sees its import)
-from adclient import ConnectionFailed, Draft, NotFound
+from adclient import Draft, NotFound
 from adclient._http import send
 
 LISTING_BYTES = json.dumps(LISTING).encode()
@@ -58,17 +58,6 @@ async def test_connection_closed_while_idle_is_replaced(client_kind) -> None:
         assert closed.wait(20)
         await wait(write(client))
     assert (server.connections, len(server.requests)) == (2, 2)
-
-
-@sync_and_async
-async def test_call_that_is_refused_a_connection_is_connection_failed(client_kind) -> None:
-    async with client_kind.open(raw_server.refusing_url()) as client:
-        for call in (write, read):
-            with pytest.raises(ConnectionFailed, match=r"be reached: .*[Rr]efused") as caught:
-                await wait(call(client))
-            assert caught.value.attempts == 3
-            assert not caught.value.outcome_unknown
-            assert "Nothing was sent" in str(caught.value)
 
 
 PACKED = gzip.compress(LISTING_BYTES)
