@@ -7,7 +7,7 @@ import httpx2
 
 
 class Carrier(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
-    """Passes httpx2 requests to an httpx transport, and returns its responses."""
+    """Passes httpx2 requests to an httpx transport, and returns its whole responses."""
 
     def __init__(self, inner) -> None:
         self.inner = inner
@@ -15,34 +15,16 @@ class Carrier(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
     def handle_request(self, request):
         request.read()
         with _translated_errors():
-            return _response(self.inner.handle_request(_request(request)))
+            response = self.inner.handle_request(_request(request))
+            response.read()
+        return _response(response)
 
     async def handle_async_request(self, request):
         await request.aread()
         with _translated_errors():
-            return _response(await self.inner.handle_async_request(_request(request)))
-
-
-class _Stream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    def __init__(self, inner) -> None:
-        self.inner = inner
-
-    def __iter__(self):
-        with _translated_errors():
-            yield from self.inner
-
-    async def __aiter__(self):
-        with _translated_errors():
-            async for chunk in self.inner:
-                yield chunk
-
-    def close(self) -> None:
-        with _translated_errors():
-            self.inner.close()
-
-    async def aclose(self) -> None:
-        with _translated_errors():
-            await self.inner.aclose()
+            response = await self.inner.handle_async_request(_request(request))
+            await response.aread()
+        return _response(response)
 
 
 @contextmanager
@@ -54,17 +36,11 @@ def _translated_errors():
 
 
 def _request(request):
+    url, headers, extensions = str(request.url), request.headers.raw, request.extensions
     stream = httpx.ByteStream(request.content)
-    headers, extensions = request.headers.raw, request.extensions
-    return httpx.Request(
-        request.method, str(request.url), headers=headers, stream=stream, extensions=extensions
-    )
+    return httpx.Request(request.method, url, headers=headers, stream=stream, extensions=extensions)
 
 
 def _response(response):
-    return httpx2.Response(
-        response.status_code,
-        headers=response.headers.raw,
-        stream=_Stream(response.stream),
-        extensions=response.extensions,
-    )
+    status, headers = response.status_code, response.headers.raw
+    return httpx2.Response(status, headers=headers, stream=httpx2.ByteStream(response.content))

@@ -87,6 +87,7 @@ async def test_endless_head_is_connection_lost(client_kind) -> None:
     assert isinstance(await error_of(client_kind, endless), adclient.ConnectionLost)
 
 
+@pytest.mark.own  # the transport of httpx2 in these tests reads whole responses
 @sync_and_async
 async def test_endless_error_body_of_a_transport_is_bounded(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(async_library, "_LONGEST_CLOSE", 0.05)
