@@ -15,7 +15,7 @@ from adclient._values import jsontext
 
 # Modules of tests/support that assert.
 pytest.register_assert_rewrite(
-    *("cancelling", "gate_tests", "ledger_kills", "ledger_race", "ledger_tests", "memory"),
+    *("gate_tests", "ledger_kills", "ledger_race", "ledger_tests", "memory"),
     *("processes", "secret_texts"),
 )
 

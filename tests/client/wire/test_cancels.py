@@ -1,25 +1,158 @@
 """Calls that are cancelled or time out leave the connections usable for later calls."""
 
+import asyncio
 import contextlib
 import gc
-from functools import partial
+import random
+import threading
 from importlib.metadata import version
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import httpx
 import pytest
-from cancelling import NO_RETRY, cancel_at_random, cancel_reads, injected, own
 from cases import each_case
-from clients import SYNC, TLS, asyncio_and_trio, close, read, sync_asyncio_trio, wait, write
-from raw_server import LISTING, RawServer, serve_well
+from clients import (
+    ASYNC,
+    FAMILY,
+    SYNC,
+    TLS,
+    asyncio_and_trio,
+    close,
+    read,
+    sync_asyncio_trio,
+    wait,
+    write,
+)
+from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
-from adclient import AsyncAdClient, CallTimeout, OutcomeUnknown
+from adclient import AdClientError, AsyncAdClient, CallTimeout, OutcomeUnknown, RetryPolicy
 from adclient._http import async_library
 
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
 NOISE = "ignore::pytest.PytestUnraisableExceptionWarning" if IS_OLD_ANYIO else "error"
+
+
+NO_RETRY = RetryPolicy(max_retries=0)
+OPTIONS = {"retry": NO_RETRY, "timeout": 20}  # a connection that is lost fails the next call
+
+
+@contextlib.asynccontextmanager
+async def injected(url: str, pool: int, **options):
+    """A client over an injected one, with this many connections and slots."""
+    hx = FAMILY.library
+    limits = hx.Limits(max_connections=pool, max_keepalive_connections=pool)
+    options = {**OPTIONS, "max_concurrency": pool, **options}
+    async with (
+        hx.AsyncClient(limits=limits, verify=False) as theirs,
+        AsyncAdClient(url, http_client=theirs, **options) as client,
+    ):
+        yield client
+
+
+def own(url: str, pool: int) -> AsyncAdClient:
+    """A client with connections of its own."""
+    return AsyncAdClient(url, max_concurrency=pool, **OPTIONS)
+
+
+class Meeting:
+    """Responds after a moment; calls for the account `meet` wait until all of them have arrived."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._barrier = threading.Barrier(size)
+
+    def serve(self, connection: Connection) -> None:
+        while request := connection.read():
+            if b"meet" in request:
+                try:
+                    self._barrier.wait(10)
+                except threading.BrokenBarrierError:
+                    return
+            else:
+                connection.pause(0.003)
+            connection.send(answer_to(request))
+
+    async def hold(self, client: AsyncAdClient) -> None:
+        """Use every connection at once; all calls fail if one of them cannot get a connection."""
+        await still_works(client)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(self.size):
+                tasks.start_soon(read_quickly, client, 20, "meet")
+
+
+async def read_quickly(client: AsyncAdClient, timeout: float, account_id: str = "a") -> None:
+    await read(client.with_options(timeout=timeout), account_id=account_id)
+
+
+async def still_works(client: AsyncAdClient, calls: int = 6) -> None:
+    for _ in range(calls):
+        assert len((await read(client)).data) == 1
+
+
+async def cancel_randomly(client: AsyncAdClient, pool: int, seed: int, rounds: int) -> None:
+    """Run twice as many calls as connections, and end most of them at a random moment."""
+    chance = random.Random(seed)
+
+    async def one(patience: float, timeout: float) -> None:
+        with anyio.move_on_after(patience), contextlib.suppress(AdClientError):
+            await read_quickly(client, timeout)
+
+    for _ in range(rounds):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2 * pool):
+                tasks.start_soon(one, chance.uniform(0, 0.01), chance.uniform(0.001, 0.02))
+
+
+async def cancel_at_every_turn(client: AsyncAdClient, calls: int, turns: int) -> None:
+    """Do the same with asyncio's own cancellation, which no cancel scope shields from."""
+    for turn in range(turns):
+        tasks = [asyncio.ensure_future(read(client)) for _ in range(calls)]
+        for task in tasks:
+            for _ in range(turn):
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def cancel_at_random(client_kind, open_client, seeds: int) -> None:
+    """Cancel calls of a client with eight connections at random moments."""
+    meeting = Meeting(8)
+    with RawServer(meeting.serve) as server:
+        async with open_client(server.url, 8) as client:
+            if client_kind is ASYNC:
+                await cancel_at_every_turn(client, 8, 60)
+            for seed in range(seeds):
+                await cancel_randomly(client, 8, seed, rounds=30)
+            await meeting.hold(client)
+
+
+async def cancel_reads(open_client) -> None:
+    """Cancel calls of a client with one connection, at each point of their responses."""
+    awake, asked, received = threading.Event(), threading.Event(), iter([0, 1, -1])
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if awake.is_set():
+                connection.send(answer_to(request))
+            else:
+                connection.send(answer_to(request)[: next(received)])
+                asked.set()
+                connection.wait_for_the_end()
+
+    with RawServer(serve) as server:
+        async with open_client(server.url, 1) as client:
+            for _ in range(3):
+                asked.clear()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(write, client)
+                    assert await anyio.to_thread.run_sync(asked.wait, 10)
+                    tasks.cancel_scope.cancel()
+            awake.set()
+            with anyio.fail_after(20):
+                await still_works(client)
 
 
 class Transport(httpx.AsyncBaseTransport):
@@ -35,15 +168,40 @@ def client_over(answer, **options) -> AsyncAdClient:
     return AsyncAdClient("https://a.example.com", transport=transport, max_concurrency=1, **options)
 
 
+each_client = each_case("open_client", own, injected)
+
+
 @pytest.mark.no_cover
 @pytest.mark.filterwarnings(NOISE)
+@each_client
 @asyncio_and_trio
-async def test_random_cancellations_lose_no_connection(client_kind, pytestconfig) -> None:
-    await cancel_at_random(client_kind, own, pytestconfig.getoption("seeds"))
+async def test_random_cancellations_lose_no_connection(
+    client_kind, open_client, pytestconfig
+) -> None:
+    await cancel_at_random(client_kind, open_client, pytestconfig.getoption("seeds"))
     gc.collect()
 
 
-@each_case("open_client", own, partial(injected, "httpx"))
+@pytest.mark.no_cover
+@asyncio_and_trio
+async def test_timeouts_in_the_queue_of_a_pool_lose_no_connection(client_kind) -> None:
+    """A pool of httpcore 1.0 may assign a connection to a request at the moment of its timeout."""
+    chance, meeting = random.Random(1), Meeting(4)
+
+    async def one(client: AsyncAdClient) -> None:
+        with contextlib.suppress(AdClientError):
+            await read_quickly(client, chance.uniform(0.002, 0.05))
+
+    with RawServer(meeting.serve) as server:
+        async with injected(server.url, 4, max_concurrency=40) as client:
+            for _ in range(10):
+                async with anyio.create_task_group() as tasks:
+                    for _ in range(40):
+                        tasks.start_soon(one, client)
+            await meeting.hold(client)
+
+
+@each_client
 @asyncio_and_trio
 async def test_cancelled_read_frees_its_connection(client_kind, open_client) -> None:
     """Otherwise an injected pool would hold the connection, and we the slot, until it timed out."""

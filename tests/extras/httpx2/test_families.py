@@ -1,22 +1,16 @@
-"""Clients and transports from httpx and httpx2, their errors, and cancelled calls."""
+"""Clients and transports from httpx and httpx2, and their errors."""
 
-import contextlib
-import gc
 import importlib
-import random
-from functools import partial
 
-import anyio
 import clients
 import httpx2
 import pytest
-from cancelling import Meeting, cancel_at_random, injected, read_quickly
 from cases import each_case
-from clients import DRAFT, SYNC, asyncio_and_trio, close, sync_and_async, wait, write
+from clients import DRAFT, SYNC, close, sync_and_async, wait, write
 from raw_server import RawServer, serve_well
 
 import adclient
-from adclient import AdClient, AdClientError, AsyncAdClient, CallTimeout, RetryPolicy
+from adclient import AdClient, AsyncAdClient, CallTimeout, RetryPolicy
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -129,37 +123,3 @@ def test_timeout_in_the_auth_of_an_injected_client_has_sent_nothing(hx) -> None:
             write(client)
     assert not caught.value.outcome_unknown
     assert server.requests == []
-
-
-# Calls that are cancelled or time out leave the pool usable.
-
-each_library = each_case("library", "httpx", "httpx2")
-
-
-@pytest.mark.no_cover
-@each_library
-@asyncio_and_trio
-async def test_random_cancels_lose_no_connection(client_kind, library, pytestconfig) -> None:
-    seeds = pytestconfig.getoption("seeds")
-    await cancel_at_random(client_kind, partial(injected, library), seeds)
-    gc.collect()
-
-
-@pytest.mark.no_cover
-@each_library
-@asyncio_and_trio
-async def test_timeouts_in_the_queue_of_a_pool_lose_no_connection(client_kind, library) -> None:
-    """A pool of httpcore 1.0 may assign a connection to a request at the moment of its timeout."""
-    chance, meeting = random.Random(1), Meeting(4)
-
-    async def one(client: AsyncAdClient) -> None:
-        with contextlib.suppress(AdClientError):
-            await read_quickly(client, chance.uniform(0.002, 0.05))
-
-    with RawServer(meeting.serve) as server:
-        async with injected(library, server.url, 4, max_concurrency=40) as client:
-            for _ in range(10):
-                async with anyio.create_task_group() as tasks:
-                    for _ in range(40):
-                        tasks.start_soon(one, client)
-            await meeting.hold(client)
