@@ -12,7 +12,6 @@ from core_helpers import READ, REFUSED, STAGED, WRITE, assert_one_line, drive, o
 
 from adclient.errors import ConfigurationError, PaginationError
 from adclient.hooks import CallEvent, DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
-from adclient.models import Diff, Draft
 
 CUT = reply(200, b'{"data": [', broken=core_helpers.LOST)
 CAMPAIGNS, THEMES = READ.operation, core_helpers.DELETE.operation
@@ -185,23 +184,11 @@ def test_log_has_a_line_for_each_event(caplog):
     assert levels == {**debug, RetryEvent: "INFO"}
 
 
-CALL = {"call_id": 7, "operation": "beta.pause_campaign", "account_id": "account_b204"}
-
-
-def response_event(status=None, failure=None, request_id=None):
-    about = {"status": status, "failure": failure, "request_id": request_id}
-    return ResponseEvent(**CALL, attempt=2, duration=0.5, elapsed=1.25, **about)
-
-
-def draft_event(draft_id):
-    draft = Draft(
-        draft_id=draft_id, status="s", diff=Diff(**core_helpers.DRAFT["diff"]), requires="two"
-    )
-    return DraftEvent(**CALL, draft=draft)
-
-
 @each_case("hostile", "a\nb", "a\x1b[2Jb", "x" * 9999)
 def test_str_of_any_event_is_one_line(hostile):
-    assert_one_line(str(response_event(200, request_id=hostile)))
-    assert_one_line(str(draft_event(hostile)))
+    answer = reply(201, {**core_helpers.DRAFT, "draft_id": hostile})
+    events, _ = observed(WRITE, attrs.evolve(answer, headers={"x-request-id": hostile}))
+    assert [type(event) for event in events] == [RequestEvent, ResponseEvent, DraftEvent]
+    for event in events:
+        assert_one_line(str(event))
     assert str(CallEvent(call_id=3, operation="a.b", account_id="c")) == "a.b #3"
