@@ -12,7 +12,7 @@ from adclient._command.terminal import YELLOW, show, tell
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
-from adclient.plan import Interrupted, Plan, PlannedChange, PlanReport
+from adclient.plan import Plan, PlannedChange, PlanReport
 from adclient.plan.change import overlaps
 from adclient.plan.report import markdown_of, worst_of
 from adclient.plan.staging import stage_all
@@ -27,7 +27,7 @@ CODES = EXIT_CODES | {
     4: "a draft is stale, or over a limit",
     5: "the outcome of a change is unknown, or the ledger is damaged",
     7: "another run is sending a change: stage the plan again later",
-    130: "interrupted by Ctrl-C or SIGTERM, after a report",
+    130: "interrupted by Ctrl-C or SIGTERM; the next run continues",
 }
 _EXAMPLES = """\
 adclient plan check changes.toml --policy policy.toml
@@ -140,13 +140,11 @@ def _staged(
             prepare(ledger, options)  # not before: an address may be wrong
             for report in stage_all(plans, client):
                 reports.append(report)  # each at once: an interrupt must lose none
-    except KeyboardInterrupt as interrupt:
-        if isinstance(interrupt, Interrupted):
-            reports.append(interrupt.report)
+    except KeyboardInterrupt:
         if reports:
             _print(reports, options)
         for plan in plans[len(reports) :]:
-            tell(f"plan {plan.id} was not tried")
+            tell(f"plan {plan.id} was not finished; stage it again")
         raise
     finally:
         for number, handler in before.items():

@@ -2,11 +2,10 @@
 
 from adclient.plan.change import MoneySum, PlannedChange
 from adclient.plan.plan import Plan
-from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
+from adclient.plan.report import ChangeReport, PlanReport, Verdict
 
 __all__ = [
     "ChangeReport",
-    "Interrupted",
     "MoneySum",
     "Plan",
     "PlanReport",

@@ -286,6 +286,7 @@ class Plan:
         that cannot record a change does, because later changes would most likely fail as well: they
         are `not tried`, and the next run stages them. A change of unknown outcome is never
         repeated. One that another run is sending is `under way`, and does not stop the plan.
+        After Ctrl-C the next run continues.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because
@@ -296,7 +297,6 @@ class Plan:
 
         Raises:
             ConfigurationError: The client is closed, is an async one, or has no ledger.
-            Interrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
 
         Examples:
             >>> from adclient.ledger import SQLiteLedger

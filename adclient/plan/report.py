@@ -320,28 +320,3 @@ def _code(text: str) -> str:
     parts = re.findall(r"[^|`\\ ]+(?: [^|`\\ ]+)*|.", text)
     entities = {char: f"&#{ord(char)};" for char in "|`\\"} | {" ": "&nbsp;"}
     return "".join(entities.get(part, f"`{part}`") for part in parts)
-
-
-@public_in("adclient.plan")
-class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
-    """Ctrl-C was pressed while a plan was staged; `stage` raises it in place of its base class.
-
-    Attributes:
-        report: What was staged until then, and which changes were not tried.
-
-    Examples:
-        >>> from adclient import AdClient
-        >>> from adclient.plan import Plan
-        >>> from adclient.plan import Interrupted
-        >>> def staged(plan: Plan, client: AdClient) -> str:
-        ...     try:
-        ...         return str(plan.stage(client))
-        ...     except Interrupted as interrupted:
-        ...         return str(interrupted.report)
-    """
-
-    @property
-    def report(self) -> PlanReport:
-        """The report on what was staged until then, and on the changes that were not tried."""
-        report: PlanReport = self.args[0]
-        return report

@@ -1,7 +1,6 @@
 """Stages the changes of a plan, each once, and reports on each."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,6 @@ import attrs
 
 from adclient import AdClient
 from adclient._show.diffs import MISSING
-from adclient._show.tracebacks import forget_frames
 from adclient._values.json_values import differ
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import pair_in_full, short
@@ -25,7 +23,7 @@ from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, sums_of
-from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
+from adclient.plan.report import ChangeReport, PlanReport, Verdict
 from adclient.policy import Policy
 from adclient.policy.guard import AlreadyReserved, Guard, RecordedCall, guard_of
 
@@ -53,22 +51,17 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
     damage: str | None = None
     for index, plan in enumerate(plans):
         reports: list[ChangeReport] = []
-        try:
-            if index == 0:
-                stopped = damage = _damage_of(ledger)
-            for change in plan.changes:
-                if stopped is None:
-                    report, is_last = _staged(client, guard, change)
-                    if is_last:
-                        stopped = f"plan {plan.id} stopped at change {change.number}"
-                else:
-                    report = report_on(change, "not tried", stopped)
-                reports.append(report)
-            whole = report_of(plan, reports, guard.policy, None if damage else ledger)
-        except KeyboardInterrupt as interrupt:
-            forget_frames(interrupt)
-            reports += _interrupted_reports(ledger, plan, len(reports))
-            raise Interrupted(report_of(plan, reports, guard.policy, ledger)) from interrupt
+        if index == 0:
+            stopped = damage = _damage_of(ledger)
+        for change in plan.changes:
+            if stopped is None:
+                report, is_last = _staged(client, guard, change)
+                if is_last:
+                    stopped = f"plan {plan.id} stopped at change {change.number}"
+            else:
+                report = report_on(change, "not tried", stopped)
+            reports.append(report)
+        whole = report_of(plan, reports, guard.policy, None if damage else ledger)
         if damage is not None:
             whole = attrs.evolve(whole, ledger_problem=damage)
         stopped = stopped or whole.ledger_problem
@@ -126,25 +119,6 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
     return _judged(change, "staged", None, *call.ended), False
-
-
-def _interrupted_reports(
-    ledger: SQLLedger | None, plan: "Plan", done: int
-) -> Iterator[ChangeReport]:
-    """The reports on the interrupted change and on all after it."""
-    entries: dict[str | None, Entry] | None = None
-    if ledger is not None:
-        with suppress(LedgerError):
-            entries = {entry.change: entry for entry in ledger.entries(plan_id=plan.id)}
-    for number, change in enumerate(plan.changes[done:]):
-        entry = (entries or {}).get(change.key)
-        state = "under way" if entries is None else entry and entry.state
-        if number == 0 and state == "under way":  # by this run
-            yield report_on(change, "unknown", "it was interrupted")
-        elif entry is not None and entry.may_be_draft:
-            yield _report_on_entry(change, entry)
-        else:
-            yield report_on(change, "not tried", "the plan was interrupted")
 
 
 def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:

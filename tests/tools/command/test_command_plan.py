@@ -12,7 +12,7 @@ from run_command import Ran, run_command
 
 from adclient import LedgerError
 from adclient.ledger import Entry, SQLiteLedger
-from adclient.plan import Plan
+from adclient.plan import Plan, PlanReport
 
 CHECK = ["plan", "check", "changes.toml", "--policy", "policy.toml"]
 STAGE = ["plan", "stage", "--policy", "policy.toml"]
@@ -128,11 +128,11 @@ def test_interrupt_before_the_first_plan_has_no_report(fake, monkeypatch) -> Non
     monkeypatch.setattr(SQLiteLedger, "create", interrupted)
     ran = run_command(*STAGE, "changes.toml", *NEW[:3], "--markdown")
     assert (ran.code, ran.out) == (130, "")
-    assert ran.err.startswith("adclient: plan w47 was not tried\n")
+    assert ran.err.startswith("adclient: plan w47 was not finished; stage it again\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_plan_prints_what_was_staged(number, files, monkeypatch) -> None:
+def test_interrupted_plan_is_named_and_the_next_run_continues(number, files, monkeypatch) -> None:
     plans = ["early.toml", "changes.toml", "later.toml"]
     for name in plans:
         write_plan(Path(name), pause(), pause(SECOND), pause(THIRD), plan_id=name[:-5])
@@ -145,24 +145,25 @@ def test_interrupted_plan_prints_what_was_staged(number, files, monkeypatch) -> 
                 return
             connection.send(answer_to(request))
 
-    verify = SQLiteLedger.verify
+    to_dict = PlanReport.to_dict
 
-    def verify_with_a_second_signal(ledger: SQLiteLedger) -> str:
+    def with_a_second_signal(report: PlanReport):
         if len(server.requests) == 5:
-            os.kill(os.getpid(), signal.SIGTERM)  # as CI does while the report is made
-        return verify(ledger)
+            os.kill(os.getpid(), signal.SIGTERM)  # as CI does while the report is printed
+        return to_dict(report)
 
-    monkeypatch.setattr(SQLiteLedger, "verify", verify_with_a_second_signal)
+    monkeypatch.setattr(PlanReport, "to_dict", with_a_second_signal)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with RawServer(serve) as server:
             ran = run_command(*STAGE, *plans, *NEW, "--url", server.url)
+            again = run_command(*STAGE, *plans, *NEW, "--url", server.url)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGINT, before)
     assert ran.code == 130
-    assert ran.err.count("adclient: plan later was not tried\n") == 1
-    assert (ran.rows[0]["plan_id"], ran.rows[0]["exit_code"]) == ("early", 0)
-    assert verdicts(ran) == [["staged"] * 3, ["staged", "unknown", "not tried"]]
-    assert ran.rows[1]["changes"][2]["reason"] == "the plan was interrupted"
+    for name in ("changes", "later"):
+        assert f"adclient: plan {name} was not finished; stage it again\n" in ran.err
+    assert (ran.rows[0]["plan_id"], verdicts(ran)) == ("early", [["staged"] * 3])
+    assert verdicts(again)[1] == ["already staged", "unknown", "staged"]

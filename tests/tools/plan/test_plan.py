@@ -8,14 +8,13 @@ from tempfile import TemporaryDirectory
 import httpx
 import pytest
 from cases import each_case
-from clients import AT_ONCE, BASE_URL, Service, a_draft
+from clients import AT_ONCE, BASE_URL, Service
 from hypothesis import example, given, settings, strategies as st
 from memory_ledger import MemoryLedger
 from plans import FIRST, SECOND, THIRD, Team, budget, pause, plan_of, verdicts
 
 from adclient import AsyncAdClient, ConfigurationError, LedgerError
 from adclient.ledger import Entry, SQLiteLedger
-from adclient.plan import Interrupted
 from adclient.policy import Policy
 from adclient.testing import Fault
 
@@ -109,71 +108,14 @@ def test_plan_stops_if_the_ledger_or_the_token_fails(team) -> None:
     assert verdicts(team.stage(*changes)) == ["staged", "staged"]
 
 
-class Unreadable(SQLiteLedger):
-    """A ledger that breaks once the plan is staged."""
+def test_ledger_that_breaks_after_the_plan_does_not_lose_its_report(team) -> None:
+    class Unreadable(SQLiteLedger):
+        def entries(self, **_):
+            raise LedgerError("the disk is broken")
 
-    def entries(self, **_):
-        raise LedgerError("the disk is broken")
-
-
-@pytest.mark.parametrize(
-    ("moment", "ledger_class", "verdict"),
-    [
-        ("before it is reserved", SQLiteLedger, "not tried"),
-        ("before it is reserved", MemoryLedger, "unknown"),
-        ("before it is reserved", Unreadable, "unknown"),
-        ("after it was reserved", SQLiteLedger, "not tried"),
-        ("while it is sent", SQLiteLedger, "unknown"),
-        ("while its end is recorded", SQLiteLedger, "unknown"),
-    ],
-)
-def test_interrupted_plan_reports_what_was_staged(team, moment, ledger_class, verdict) -> None:
-    def interrupt(now: str, requests: int) -> None:
-        if (moment, len(sent)) == (now, requests):
-            raise KeyboardInterrupt
-
-    class Interrupting(ledger_class):
-        def reserve(self, entry, check):
-            interrupt("before it is reserved", 1)
-            reserved = super().reserve(entry, check)
-            interrupt("after it was reserved", 1)
-            return reserved
-
-        def end(self, entry):
-            interrupt("while its end is recorded", 2)
-            super().end(entry)
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        sent.append(request)
-        interrupt("while it is sent", 2)
-        return a_draft()
-
-    team.stage(pause(THIRD))
-    sent = []
-    ledger = Interrupting(*([] if ledger_class is MemoryLedger else [team.folder / "drafts.db"]))
-    changes = pause(), pause(SECOND), budget(), pause(THIRD)
-    with pytest.raises(Interrupted) as caught:
-        team.stage(*changes, transport=httpx.MockTransport(respond), ledger=ledger)
-    report, is_readable = caught.value.report, ledger_class is SQLiteLedger
-    last = "already staged" if is_readable else "not tried"
-    assert verdicts(report) == ["staged", verdict, "not tried", last]
-    assert report.changes[2].reason == "the plan was interrupted"
-    assert report.exit_code == (5 if verdict == "unknown" else 1)
-    assert report.ledger_problem == ("the disk is broken" if ledger_class is Unreadable else None)
-
-
-def test_interrupt_of_the_last_check_does_not_lose_the_report(team) -> None:
-    class InterruptedLedger(SQLiteLedger):
-        def entries(self, **filters) -> list:
-            checks.append(self)
-            if len(checks) == 1:
-                raise KeyboardInterrupt
-            return super().entries(**filters)
-
-    checks = []
-    with pytest.raises(Interrupted) as caught:
-        team.stage(pause(), ledger=InterruptedLedger(team.folder / "drafts.db"))
-    assert verdicts(caught.value.report) == ["staged"]
+    report = team.stage(pause(), ledger=Unreadable(team.folder / "drafts.db"))
+    assert (verdicts(report), report.exit_code) == (["staged"], 5)
+    assert report.ledger_problem == "the disk is broken"
 
 
 def test_client_that_cannot_stage_is_refused(team) -> None:

@@ -12,7 +12,7 @@ from plans import Team, budget, plan_of
 
 from adclient import Diff
 from adclient._values.text import short
-from adclient.plan import ChangeReport, Interrupted, Plan, PlanReport
+from adclient.plan import ChangeReport, Plan, PlanReport
 from adclient.plan.change import sums_of
 from adclient.plan.report import markdown_of
 from adclient.policy import Policy
@@ -254,7 +254,6 @@ def test_sums_of_staged_money_are_those_of_the_drafts_by_account(tmp_path) -> No
     }
     assert pickle.loads(pickle.dumps([plan, report])) == [plan, report]
     assert hash(pickle.loads(pickle.dumps(report.changes[0]))) == hash(report.changes[0])
-    assert pickle.loads(pickle.dumps(Interrupted(report))).report == report
     # Without a policy, nobody has said what is money.
     assert team.stage(budget()).money == plan.check().money == ()
 
