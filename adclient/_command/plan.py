@@ -9,12 +9,13 @@ from adclient._command import EXIT_CODES, add_actions, connection, describe
 from adclient._command.ledger import WHERE, add_ledger, prepare
 from adclient._command.output import json_line
 from adclient._command.terminal import YELLOW, show, tell
+from adclient._show.reports import markdown_of
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Plan, PlannedChange, PlanReport
 from adclient.plan.change import overlaps
-from adclient.plan.report import markdown_of, worst_of
+from adclient.plan.report import table_of, worst_of
 from adclient.plan.staging import stage_all
 from adclient.policy import Policy
 
@@ -161,7 +162,7 @@ def _interrupt(*_: object) -> None:
 
 def _print(reports: list[PlanReport], options: argparse.Namespace) -> None:
     if options.markdown:
-        print(markdown_of(reports), end="")
+        print(markdown_of(table_of(reports)), end="")
     else:
         for report in reports:
             if options.json:

@@ -5,6 +5,7 @@ Nothing here sends a request, and nothing of it is loaded before a value is show
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from adclient._values.text import SHORT
@@ -24,7 +25,12 @@ class Card(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Several records: the first rows of `total`, whose cells are cut at a limit, or wrapped."""
+    """Several records: the first rows of `total`, whose cells are cut at a limit, or wrapped.
+
+    Reports have texts in all cells. Their first columns (`lead`) are words of ours, and aligned in
+    text, which leaves out those that are `wide`. `details` are lists of Markdown, for which nothing
+    else has room.
+    """
 
     title: str
     rows: Sequence[Mapping[str, object]]
@@ -32,6 +38,10 @@ class Table(NamedTuple):
     about: Sequence[str] = ()
     notes: Sequence[str] = ()
     limit: int = SHORT
+    lead: int = 0
+    wide: Sequence[str] = ()
+    code: str = ""
+    details: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class PublicDir:

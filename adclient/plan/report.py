@@ -1,18 +1,17 @@
 """The report on a plan: for people, for a pull request, and as JSON."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
-from typing import Any, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import attrs
 
 from adclient._show import diffs
 from adclient._show.diffs import ROWS, more
-from adclient._show.records import Record, Table
+from adclient._show.records import Table
+from adclient._show.reports import JSONFields, ReportRecord
 from adclient._show.signatures import public_in
-from adclient._values.json_values import JSON, ToJSON, copied_fields
+from adclient._values.json_values import JSON
 from adclient._values.redact import LINE, one_line
 from adclient._values.text import WHOLE, ids_in_full, short
 from adclient.models import Diff
@@ -47,19 +46,12 @@ VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
 
 _WORST_FIRST = (5, 4, 3, 1, 7, 0)
 
-FORMAT_VERSION: Final = "1.0"
-
-_LONGEST = 65_536  # characters of a comment on GitHub
-_LONGEST_CHANGE = 5_000  # characters of one change in it
-_HEAD = """\
-| # | verdict | missing | call | account and target | before -> after | draft | reason | why |
-|--:|---|---|---|---|---|---|---|---|"""
-_CLOSING = "- nothing is changed until a human approves a draft, in two steps"
+_NEXT = "nothing is changed until a human approves a draft, in two steps"
 
 
 @public_in("adclient.plan")
 @attrs.frozen(kw_only=True)
-class ChangeReport:
+class ChangeReport(JSONFields):
     """The report on one change of a plan.
 
     Attributes:
@@ -101,6 +93,11 @@ class ChangeReport:
     draft_id: str | None = None
     diff: Diff | None = None
 
+    _json: ClassVar = (
+        *("number", "operation", "account_id", "target_id", "arguments", "why"),
+        *("verdict", "missing", "reason", "draft_id", "diff"),
+    )
+
     @property
     def missing(self) -> str:
         """The next step, in three words."""
@@ -109,7 +106,7 @@ class ChangeReport:
 
 @public_in("adclient.plan")
 @attrs.frozen(kw_only=True, repr=False)
-class PlanReport(ToJSON, Record):
+class PlanReport(ReportRecord):
     """The report on a plan that was checked or staged; `print` shows it.
 
     Attributes:
@@ -138,7 +135,7 @@ class PlanReport(ToJSON, Record):
         >>> report.to_dict()["changes"][0]["draft_id"]
         'draft_51c0'
         >>> print(report.markdown().splitlines()[0])
-        ### Plan `2026-w47`
+        ### `Plan 2026-w47: 1 staged`
     """
 
     plan_id: str
@@ -148,6 +145,11 @@ class PlanReport(ToJSON, Record):
     notes: tuple[str, ...] = ()
     ledger_head: str | None = None
     ledger_problem: str | None = None
+
+    _json: ClassVar = (
+        *("format_version", "plan_id", "title", "exit_code", "changes", "money", "notes"),
+        *("ledger_head", "ledger_problem"),
+    )
 
     @property
     def exit_code(self) -> int:
@@ -168,61 +170,11 @@ class PlanReport(ToJSON, Record):
             return VERDICTS["unknown"][0]
         return worst_of(VERDICTS[change.verdict][0] for change in self.changes)
 
-    def to_dict(self) -> dict[str, JSON]:
-        """Convert the report to JSON values.
-
-        Returns:
-            A dictionary of the attributes that are not None, with a `format_version`. Its number
-                before the dot changes when fields are renamed or removed.
-        """
-        report: dict[str, Any] = {
-            "format_version": FORMAT_VERSION,
-            **attrs.asdict(self, recurse=False),
-            "exit_code": self.exit_code,
-            "changes": list(map(_fields_of, self.changes)),
-            "money": [attrs.asdict(each) for each in self.money],
-            "notes": list(self.notes),
-        }
-        return {name: value for name, value in report.items() if value is not None}
-
-    def markdown(self) -> str:
-        """Format the report for a comment on a pull request, with the most severe verdicts first.
-
-        Returns:
-            Markdown. All text of the plan and the service is formatted as code, so that it cannot
-                imitate the report or mention somebody.
-        """
-        return markdown_of([self])
-
-    @property
-    def _by_severity(self) -> list[ChangeReport]:
-        return sorted(self.changes, key=_severity)
-
-    def __str__(self) -> str:
-        numbers = max((len(str(change.number)) for change in self.changes), default=0)
-        verdicts = max((len(change.verdict) for change in self.changes), default=0)
-        lines = [f"Plan {self.plan_id}: {_counts_of(self.changes)}"]
-        for change in self._by_severity:
-            what = " · ".join(filter(None, _cells(change)))
-            lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *_remarks([self])])
+    def _show(self) -> Table:
+        return table_of([self])
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {_counts_of(self.changes)}>"
-
-    def _show(self) -> Table:
-        names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
-        all_rows: list[dict[str, object]] = [
-            dict(zip(names, (change.number, change.verdict, *_cells(change)), strict=True))
-            for change in self._by_severity
-        ]
-        # Few columns fit on a page: first what differs, and none that is empty.
-        order = ("#", "verdict", "change", "account", "reason", "draft", "why", "call")
-        columns = [name for name in order if any(row[name] for row in all_rows)]
-        rows = [{name: row[name] for name in columns} for row in all_rows]
-        about = [self.plan_id, _counts_of(self.changes)]
-        notes = _lines_below([self])  # not the head of the ledger: it differs each time
-        return Table("PlanReport", rows, len(rows), about, notes, limit=WHOLE)
 
 
 def worst_of(codes: Iterable[int]) -> int:
@@ -230,52 +182,54 @@ def worst_of(codes: Iterable[int]) -> int:
     return min(codes, key=_WORST_FIRST.index, default=0)
 
 
-def markdown_of(reports: Sequence[PlanReport]) -> str:
-    """One comment on some plans; what would make it too long for GitHub is left out."""
+def table_of(reports: Sequence[PlanReport]) -> Table:
+    """What one comment on some plans shows, the most severe verdicts first."""
     are_many = len(reports) > 1
-    changes = [(each, report) for report in reports for each in report.changes]
-    changes.sort(key=lambda pair: _severity(pair[0]))
-    heading = f"### {len(reports)} plans"
-    if not are_many:
-        names = reports[0].plan_id, _line(reports[0].title or "")
-        heading = f"### Plan {': '.join(_code(name) for name in names if name)}"
-    rows: list[str] = []
-    for change, report in changes:
-        number = f"{_code(report.plan_id)} {change.number}" if are_many else str(change.number)
-        call, ids, what, *others = map(_code, _cells(change))
-        what = what if len(what) <= _LONGEST_CHANGE else "too long: see the report as JSON"
-        cells = number, f"**{change.verdict}**", change.missing, call, ids, what, *others
-        rows.append(f"| {' | '.join(cells)} |\n")
-    above = f"{heading}\n\n{_counts_of(change for change, _ in changes)}.\n\n{_HEAD}\n"
-    below = "".join(f"- {_code(line)}\n" for line in _remarks(reports))
-    left = "\n{} of {} rows are left out; the report as JSON has all.\n"
-    room = _LONGEST - len(f"{above}{left}{below}{_CLOSING}") - 20
-    shown = [row for row, end in zip(rows, accumulate(map(len, rows)), strict=True) if end <= room]
-    left = left.format(len(rows) - len(shown), len(rows)) if len(shown) < len(rows) else ""
-    return f"{above}{''.join(shown)}{left}\n{below}{_CLOSING}\n"
-
-
-def _lines_below(reports: Sequence[PlanReport]) -> list[str]:
-    """The lines below the changes, without the head of the ledger; no kind hides another one."""
-    kinds: dict[str, list[tuple[str, object]]] = {
-        "problems": [
-            (each.plan_id, each.ledger_problem) for each in reports if each.ledger_problem
-        ],
-        "notes": [(each.plan_id, note) for each in reports for note in each.notes],
-        "sums": [(each.plan_id, total) for each in reports for total in each.money],
+    pairs = [(change, report) for report in reports for change in report.changes]
+    pairs.sort(key=lambda pair: _severity(pair[0]))
+    all_rows: list[dict[str, str]] = []
+    for change, report in pairs:
+        what = diffs.one_line(change.diff, change.arguments)
+        all_rows.append(
+            {
+                "#": str(change.number),
+                "verdict": change.verdict,
+                "missing": change.missing,
+                "plan": report.plan_id if are_many else "",
+                "call": change.operation,
+                "account and target": ids_in_full(change.account_id, change.target_id),
+                "before -> after": what,
+                "draft": ids_in_full(change.draft_id),
+                "reason": _line(change.reason or ""),
+                "why": _line(change.why or ""),
+            }
+        )
+    columns = [name for name in next(iter(all_rows), ()) if any(row[name] for row in all_rows)]
+    rows = [{name: row[name] for name in columns} for row in all_rows]
+    notes: list[str] = []
+    kinds = {
+        "problems": [(each, [each.ledger_problem or ""]) for each in reports],
+        "notes": [(each, each.notes) for each in reports],
+        "sums": [(each, each.money) for each in reports],
     }
-    lines: list[str] = []
-    for kind, texts in kinds.items():
-        for plan_id, text in texts[:ROWS]:
-            lines.append(_line(f"{plan_id}: {text}" if len(reports) > 1 else str(text)))
-        lines += more(len(texts), kind)
-    return lines
-
-
-def _remarks(reports: Sequence[PlanReport]) -> list[str]:
-    """The lines below the changes, and the newest head of the ledger."""
+    for kind, found in kinds.items():  # no kind hides another one
+        texts = [(each.plan_id, str(text)) for each, own in found for text in own if text]
+        notes += [_line(f"{name}: {text}" if are_many else text) for name, text in texts[:ROWS]]
+        notes += more(len(texts), kind)
     heads = [each.ledger_head for each in reports if each.ledger_head]
-    return _lines_below(reports) + [f"head of the ledger: {_line(head)}" for head in heads[-1:]]
+    notes += [f"head of the ledger: {_line(head)}" for head in heads[-1:]]
+    name = f"{len(reports)} plans" if are_many else f"Plan {reports[0].plan_id}"
+    return Table(
+        f"{name}: {_counts_of(change for change, _ in pairs)}",
+        rows,
+        len(rows),
+        [_line(each.title) for each in reports if each.title][: not are_many],
+        notes,
+        limit=WHOLE,
+        lead=2,
+        wide=("missing",),
+        details={"Next": [_NEXT]},
+    )
 
 
 def _line(text: str) -> str:
@@ -291,32 +245,3 @@ def _counts_of(changes: Iterable[ChangeReport]) -> str:
 def _severity(change: ChangeReport) -> int:
     """A key that sorts the most severe verdicts first."""
     return _WORST_FIRST.index(VERDICTS[change.verdict][0])
-
-
-def _fields_of(change: ChangeReport) -> dict[str, JSON]:
-    fields: dict[str, Any] = {
-        **attrs.asdict(change, recurse=False),
-        "missing": change.missing,
-        "arguments": copied_fields(change.arguments),
-        "diff": None if change.diff is None else change.diff.to_dict(),
-    }
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _cells(change: ChangeReport) -> tuple[str, ...]:
-    """Call, account, change, draft, reason and why, each as one printable line."""
-    ids = ids_in_full(change.account_id, change.target_id)
-    what = diffs.one_line(change.diff, change.arguments)
-    draft, texts = ids_in_full(change.draft_id), (change.reason, change.why)
-    return (change.operation, ids, what, draft, *(_line(text or "") for text in texts))
-
-
-def _code(text: str) -> str:
-    """A line as code spans, where Markdown has no other syntax, mentions or links.
-
-    Characters that could end a span or a table cell are entities between two spans, and so are
-    blanks that could be lost.
-    """
-    parts = re.findall(r"[^|`\\ ]+(?: [^|`\\ ]+)*|.", text)
-    entities = {char: f"&#{ord(char)};" for char in "|`\\"} | {" ": "&nbsp;"}
-    return "".join(entities.get(part, f"`{part}`") for part in parts)

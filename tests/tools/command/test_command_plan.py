@@ -50,7 +50,7 @@ def test_plan_is_checked_without_a_request_and_staged_once(fake, files) -> None:
     assert ids == [draft.draft_id for draft in fake.drafts]
     ran = run_command(*STAGE, "changes.toml", "--ledger", "drafts.db", "--markdown")
     assert ran.code == 0
-    assert ran.out.startswith("### Plan `w47`\n")
+    assert ran.out.startswith("### `Plan w47: 2 already staged`\n")
     assert ran.out.count("**already staged**") == 2
     assert ran.out.endswith("in two steps\n")
     assert len(fake.drafts) == 2
@@ -61,7 +61,7 @@ def test_several_plans_are_one_report_and_one_exit_code(fake) -> None:
     write_plan(Path("w2.toml"), budget("999"), pause(SECOND), plan_id="w2")
     ran = run_command("plan", "check", *plans, "--policy", "policy.toml", "--markdown")
     assert ran.code == 3
-    assert ran.out.startswith("### 2 plans\n\n1 refused, 2 allowed.\n")
+    assert ran.out.startswith("### `2 plans: 1 refused, 2 allowed`\n")
     ran = run_command(*STAGE, *plans, *NEW)
     assert ran.code == 3
     assert [(each["plan_id"], each["exit_code"]) for each in ran.rows] == [("w1", 0), ("w2", 3)]
