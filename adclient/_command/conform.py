@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     connection.add_service(add)
     shape = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
     shape("--json", action="store_true", help="print the report as JSON, with what passed")
-    shape("--markdown", action="store_true", help="print a table of all checks, what failed first")
+    shape("--markdown", action="store_true", help="print what did not pass, for an issue")
     connection.add_credentials(parser)
 
 

@@ -3,17 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
 import attrs
 
-from adclient._values.json_values import ToJSON, is_array, is_object
+from adclient._show.records import Table
+from adclient._show.reports import ReportRecord
+from adclient._values.json_values import is_array, is_object
 from adclient._values.jsontext import dumps, kind_of
+from adclient._values.text import NOTE
 from adclient.extend import OPERATIONS, READS
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL
-from adclient.survey.text import span, table, wrapped
 
-FORMAT_VERSION = "1.0"
 MISSING: Final = object()  # in the place of a field that is not there
 Verdict = Literal["failed", "open", "not run", "passed"]
 
@@ -71,7 +72,7 @@ class ConformResult:
 
 
 @attrs.frozen(kw_only=True)
-class ConformReport(ToJSON):
+class ConformReport(ReportRecord):
     """What the checks of a service found; `print` shows all but what passed.
 
     `report[check]` is the result of a check.
@@ -99,6 +100,11 @@ class ConformReport(ToJSON):
     staged_in: tuple[str, ...] = ()
     stopped: str | None = None
 
+    _json: ClassVar = (
+        *("format_version", "base_url", "exit_code", "sent", "staged_in", "stopped"),
+        *("counts", "results"),
+    )
+
     def __getitem__(self, check: ConformCheck) -> ConformResult:
         return {each.check: each for each in self.results}[check]
 
@@ -123,86 +129,33 @@ class ConformReport(ToJSON):
                 return 3
         return 0
 
-    def to_dict(self) -> dict[str, JSON]:
-        """Convert the report to JSON values.
-
-        Returns:
-            A dictionary with the results, their counts, the exit code and a `format_version`.
-
-        Examples:
-            >>> from adclient.conform import conform
-            >>> from adclient.testing import FakeAdService
-            >>> report = conform(FakeAdService().client(), account_id="account_b204")
-            >>> report.to_dict()["results"][0]["operation"]
-            'alpha.update_campaign_targeting'
-        """
-        return {
-            "format_version": FORMAT_VERSION,
-            "base_url": self.base_url,
-            "exit_code": self.exit_code,
-            "sent": self.sent,
-            "staged_in": list(self.staged_in),
-            "stopped": self.stopped,
-            "counts": {name.replace(" ", "_"): count for name, count in self._counts.items()},
-            "results": [
-                {**attrs.asdict(each.check), "verdict": each.verdict, "seen": each.seen}
-                for each in self.results
-            ],
-        }
-
-    def _by_verdict(self) -> list[ConformResult]:
-        return sorted(self.results, key=lambda each: get_args(Verdict).index(each.verdict))
-
     @property
-    def _counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
+        """How many checks have each verdict."""
         found = Counter(each.verdict for each in self.results)
         return {verdict: found[verdict] for verdict in get_args(Verdict)}
 
-    @property
-    def _summary(self) -> str:
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in self._counts.items())
-        return counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"
-
-    def __str__(self) -> str:
-        """The counts, what failed or is open, and why the others were not run."""
-        alike: dict[tuple[Verdict, str], list[str]] = {}  # what is told once, of which operations
-        for each in self._by_verdict():
-            what = each.seen if each.verdict == "not run" else str(each).partition(": ")[2]
-            alike.setdefault((each.verdict, what), []).append(each.check.operation)
-        lines: list[str] = []
+    def _show(self) -> Table:
+        alike: dict[tuple[Verdict, str], list[str]] = {}  # of which operations the same is true
+        for verdict in get_args(Verdict)[:-1]:  # what passed is only counted
+            for each in self.results:
+                if each.verdict == verdict:
+                    what = each.seen if verdict == "not run" else str(each).partition(": ")[2]
+                    alike.setdefault((verdict, what), []).append(each.check.operation)
+        rows: list[dict[str, str]] = []
         for (verdict, what), names in alike.items():
             first, *others = dict.fromkeys(names)
-            shown = f"{first} and {len(others)} more" if others else first
-            lines += [f"  {verdict:<9}{shown}: {what}"] * (verdict != "passed")
+            more = f" and {len(others)} more" * bool(others)
+            rows.append({"verdict": verdict, "operation": f"{first}{more}", "result": what})
         where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
-        title = f"{self.base_url}: {self.sent} requests, {where}"
-        return "\n".join([title, self._summary, "", *wrapped(lines, 13)])
-
-    def markdown(self) -> str:
-        """Format the report for an issue or a pull request, what failed first.
-
-        Returns:
-            Markdown. What the service sent is formatted as code.
-
-        Examples:
-            >>> from adclient.conform import conform
-            >>> from adclient.testing import FakeAdService
-            >>> report = conform(FakeAdService().client(), account_id="account_b204")
-            >>> print(report.markdown().splitlines()[4])
-            | verdict | operation | check | section | expected | received |
-        """
-        rows = [
-            (
-                each.verdict,
-                *attrs.astuple(each.check)[:3],
-                span(each.check.expected),
-                span(each.seen),
-            )
-            for each in self._by_verdict()
-        ]
-        title = ("verdict", "operation", "check", "section", "expected", "received")
-        return "\n".join(
-            [f"### {span(self.base_url)}", "", self._summary, "", *table(title, *rows)]
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
+        return Table(
+            f"{self.base_url}: {self.sent} requests, {where}",
+            rows,
+            len(rows),
+            [counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"],
+            limit=NOTE,
+            lead=1,
         )
 
 

@@ -3,22 +3,21 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import ClassVar
 
 import attrs
 
 from adclient._service.file import read_service, text_of
 from adclient._service.model import Service, with_paths
-from adclient._values.json_values import ToJSON, is_array, is_object
+from adclient._show.records import Table
+from adclient._show.reports import ReportRecord, code
 from adclient._values.jsontext import quoted
+from adclient._values.text import NOTE
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
-from adclient.models import JSON
 from adclient.survey.changes import changes_of
 from adclient.survey.reading import Finding
-from adclient.survey.text import span, table, wrapped
 
-FORMAT_VERSION = "1.0"
 _QUESTIONS = {
     "credentials": "How does a caller authenticate: with which scheme, in which header?",
     "read parameters": "Are the parameters of the GET operations read from the query or the body?",
@@ -31,7 +30,7 @@ _QUESTIONS = {
 
 
 @attrs.frozen(kw_only=True)
-class Report(ToJSON):
+class Report(ReportRecord):
     """What the doctor found out about a service; `print` shows it on one screen.
 
     Attributes:
@@ -75,6 +74,11 @@ class Report(ToJSON):
     example: tuple[str, str] | None = None
     path: str | None = None
     answered: tuple[str, ...] = ()
+
+    _json: ClassVar = (
+        *("format_version", "base_url", "account_ids", "is_accepted", "problems", "findings"),
+        *("service.conventions", "code", "sent", "requests"),
+    )
 
     def __getitem__(self, point: str) -> Finding:
         """The finding on a point, for most reads."""
@@ -206,81 +210,37 @@ class Report(ToJSON):
             ]
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, JSON]:
-        """Convert the report to JSON values.
-
-        Returns:
-            A dictionary with the findings, the settings, the code and a `format_version`.
-
-        Examples:
-            >>> from adclient.doctor import examine
-            >>> from adclient.testing import FakeAdService
-            >>> fake = FakeAdService()
-            >>> report = examine(fake.client(), account_id="account_b204")
-            >>> report.to_dict()["findings"][0]["point"]
-            'service'
-        """
-        conventions = attrs.asdict(self.conventions(), filter=lambda field, _: field.init)
-        findings = [attrs.asdict(each, recurse=False) for each in self.findings]
-        return {
-            "format_version": FORMAT_VERSION,
-            "base_url": self.base_url,
-            "account_ids": list(self.account_ids),
-            "is_accepted": self.is_accepted,
-            "problems": list(self.problems),
-            "findings": _plain(findings),
-            "conventions": _plain(conventions),
-            "code": self.code,
-            "sent": self.sent,
-            "requests": list(self.requests),
-        }
-
-    def __str__(self) -> str:
-        """One screen: the conclusions, the problems, and the code."""
-        rows = [f"  {found.certainty:<12}  {found.point:<15}  {found}" for found in self.findings]
-        parts = [f"{self.base_url}: {self.sent} reads, no write"]
-        parts += [*wrapped([f"of {', '.join(self.account_ids)}"]), "", *wrapped(rows, 33)]
-        if self.problems:
-            parts += ["", "Problems", *wrapped([f"  {each}" for each in self.problems], 4)]
-        if self.is_accepted:
-            hint = "# after: adclient doctor --save service.toml, or report.save(…)"
-            parts += ["", *[hint] * (self.path is None), self.code]
-        return "\n".join(parts)
-
-    def markdown(self) -> str:
-        """Format the report for the makers of the service, with what is left as questions.
-
-        Returns:
-            Markdown with the questions, the findings, and what was asked and received.
-
-        Examples:
-            >>> from adclient.doctor import examine
-            >>> from adclient.testing import FakeAdService
-            >>> fake = FakeAdService()
-            >>> report = examine(fake.client(), account_id="account_b204")
-            >>> print(report.markdown().splitlines()[2])
-            ## Questions
-        """
+    def _show(self) -> Table:
+        rows = [
+            {
+                "certainty": found.certainty,
+                "point": found.point,
+                "conclusion": str(found),
+                "observed": found.observed,
+            }
+            for found in self.findings
+        ]
+        # For the makers of the service: what is open, and what the findings are based on.
         questions = [
-            f"1. {_QUESTIONS[found.point]} ({found.certainty}: {span(str(found))})"
+            f"{_QUESTIONS[found.point]} ({found.certainty}: {code(str(found))})"
             for found in self.findings
             if found.certainty != "observed" and found.point in _QUESTIONS
         ]
-        questions += [f"1. Why? {span(each.rpartition('; ')[0])}" for each in self.problems]
-        findings = [(each.point, span(str(each)), span(each.observed)) for each in self.findings]
-        return "\n".join(
-            [
-                f"# What adclient asked {self.base_url}, and what it received",
-                *("", "## Questions", "", *questions),
-                *(
-                    "",
-                    "## What follows",
-                    "",
-                    *table(("point", "conclusion", "observed"), *findings),
-                ),
-                *("", f"## The {self.sent} requests, all of them reads", ""),
-                *(f"1. {span(line)}" for line in self.requests),
-            ]
+        hint = "# after: adclient doctor --save service.toml, or report.save(…)\n"
+        return Table(
+            f"{self.base_url}: {self.sent} reads, no write",
+            rows,
+            len(rows),
+            [f"of {', '.join(self.account_ids)}"],
+            [f"problem: {each}" for each in self.problems],
+            limit=NOTE,
+            lead=2,
+            wide=("observed",),
+            code=hint * (self.path is None) + self.code if self.is_accepted else "",
+            details={
+                "Questions": questions,
+                f"The {self.sent} requests, all of them reads": [*map(code, self.requests)],
+            },
         )
 
 
@@ -290,12 +250,3 @@ def _path_from(folder: Path, path: str) -> str:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive of Windows
         return Path(path).absolute().as_posix()
-
-
-def _plain(value: object) -> JSON:
-    """Settings as JSON values, with the names of functions."""
-    if callable(value):
-        return str(getattr(value, "__name__", value))
-    if is_object(value):
-        return {str(name): _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if is_array(value) else cast(JSON, value)

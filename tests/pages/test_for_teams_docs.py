@@ -210,13 +210,13 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     report = repository.read("report.md")
     assert not [secret for secret in ("secret-token", "hunter2") if secret in log + report]
     assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 4
-    assert "\n4 staged.\n" in report
+    assert ": 4 staged`\n" in report
     for draft in fake.drafts:
         assert f"| `{draft.draft_id}` |" in report
     assert "`daily_budget: 100 -> 120`" in report
     assert run(repository, host, "stage", before)[0] == 0
     report = repository.read("report.md")
-    assert "\n4 already staged.\n" in report
+    assert ": 4 already staged`\n" in report
     assert f"`head of the ledger: {ledger.verify()}`" in report
     if host == "github":
         assert repository.read("comment.md") == report

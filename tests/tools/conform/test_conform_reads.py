@@ -72,7 +72,7 @@ def test_operations_that_deviate_alike_are_one_line() -> None:
         return attrs.evolve(response, body=response.body.replace(b'"name"', b'"title"'))
 
     told = str(with_reads(change))
-    assert "beta.list_campaigns and 6 more: data.name: expected" in " ".join(told.split())
+    assert "beta.list_campaigns and 6 more · data.name: expected" in " ".join(told.split())
     assert told.count("data.name") == 1
 
 
