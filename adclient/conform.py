@@ -5,12 +5,11 @@ in which it may stage drafts. What the interface leaves open is reported, and fa
 """
 
 from adclient.survey.checks import CHECKS, ConformCheck, ConformReport, ConformResult
-from adclient.survey.conform import ConformInterrupted, conform
+from adclient.survey.conform import conform
 
 __all__ = [
     "CHECKS",
     "ConformCheck",
-    "ConformInterrupted",
     "ConformReport",
     "ConformResult",
     "conform",

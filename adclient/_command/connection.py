@@ -61,6 +61,20 @@ def add_address(add: Callable[..., object]) -> None:
     add("--url", metavar="URL", help=f"the same, as in other commands ({ENV_BASE_URL})")
 
 
+def add_survey(parser: argparse.ArgumentParser, timeout: float, about: str) -> None:
+    """Add what the doctor and conform have in common."""
+    add = parser.add_argument
+    add_address(add)
+    account = "a connected account; repeat it if each belongs to one platform"
+    add("--account", "-a", action="append", default=[], metavar="ID", help=account)
+    add_timeout(parser, timeout, f"for everything (%(default)g){about}")
+    add("--quiet", action="store_true", help="print no progress to standard error")
+    add = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
+    add("--json", action="store_true", help="print the report as JSON, with all that was found")
+    add("--markdown", action="store_true", help="print it for the makers of the service")
+    add_credentials(parser)
+
+
 def add_timeout(parser: argparse.ArgumentParser, default: float, about: str) -> None:
     """Describe the option for the timeout."""
     parser.add_argument("--timeout", type=float, default=default, metavar="SECONDS", help=about)

@@ -1,14 +1,13 @@
 """`adclient doctor`: the examination of a service."""
 
 import argparse
-import json
 from pathlib import Path
 
 import attrs
 
 from adclient import AdClient
 from adclient._command import EXIT_CODES, connection, describe
-from adclient._command.terminal import erase_line, show, tell_step
+from adclient._command.terminal import show, show_report, tell_step
 from adclient._service.file import read_service
 from adclient._service.model import AuthShape
 from adclient.doctor import Interrupted, Report, examine
@@ -37,16 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     describe(parser, _EXAMPLES, _ABOUT, CODES)
     add = parser.add_argument
-    connection.add_address(add)
-    about = "a connected account; repeat it if each belongs to one platform"
-    add("--account", "-a", action="append", default=[], metavar="ID", help=about)
+    about = "; an eighth of it for one request, but at least 15"
+    connection.add_survey(parser, TIMEOUT, about)
     about = "a search that finds some of the targeting options, to see how objects are written"
     add("--targeting", metavar="JSON", type=connection.json_object, help=about)
     about = "the limit of requests (%(default)d)"
     add("--requests", type=int, default=MOST_REQUESTS, metavar="N", help=about)
-    about = "for everything (%(default)g); an eighth of it for one request, but at least 15"
-    connection.add_timeout(parser, TIMEOUT, about)
-    add("--quiet", action="store_true", help="print no progress to standard error")
     group = parser.add_argument_group("the service file")
     add = group.add_mutually_exclusive_group().add_argument
     add(
@@ -57,11 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "examine the service of a file, and print what has changed since"
     add("--check", metavar="FILE", help=about)
     group.add_argument("--force", action="store_true", help="replace the file if it exists")
-    add = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
-    add("--json", action="store_true", help="print the report as JSON")
-    about = "print questions to the makers of the service, and what was asked and received"
-    add("--markdown", action="store_true", help=about)
-    connection.add_credentials(parser)
     add = parser.add_argument_group("the connection").add_argument
     about = "a further header, such as that of a tenant; may be repeated"
     add("--header", action="append", default=[], metavar="NAME:VALUE", type=_header, help=about)
@@ -153,14 +143,8 @@ def _auth(
 def _print(
     report: Report, options: argparse.Namespace, changes: tuple[str, ...] | None = None
 ) -> None:
-    erase_line()
-    if options.json:
-        more = {} if changes is None else {"changes": list(changes)}
-        print(json.dumps({**report.to_dict(), **more}, indent=2))
-    elif options.markdown:
-        print(report.markdown())
-    elif changes is None:
-        show(str(report))
+    if changes is None or options.json or options.markdown:
+        show_report(report, options, **({} if changes is None else {"changes": [*changes]}))
     if changes is None or options.json:
         return
     if report.is_accepted:

@@ -1,5 +1,7 @@
 """What a terminal shows: messages, colours, and lines of its width."""
 
+import argparse
+import json
 import os
 import re
 import sys
@@ -7,10 +9,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from shutil import get_terminal_size
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 from unicodedata import category, east_asian_width
 
 from adclient._show.progress import draw_line, erase_line as erase_line
+
+if TYPE_CHECKING:
+    from adclient._show.reports import ReportRecord
+    from adclient._values.json_values import JSON
 
 RED, GREEN, YELLOW, BOLD = "31", "32", "33", "1"
 # What the first line of a paragraph begins with: blanks, and cells of a table.
@@ -38,7 +44,20 @@ def tell_step(text: str) -> None:
 
 def show(text: str) -> None:
     """Print a text for people to standard output."""
+    erase_line()
     print(for_people(text, sys.stdout))
+
+
+def show_report(report: "ReportRecord", options: argparse.Namespace, **more: "JSON") -> None:
+    """Print a report as text, Markdown or JSON."""
+    if options.json:
+        erase_line()
+        print(json.dumps({**report.to_dict(), **more}, indent=2))
+    elif options.markdown:
+        erase_line()
+        print(report.markdown(), end="")
+    else:
+        show(str(report))
 
 
 def for_people(text: str, stream: TextIO) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from adclient import AdClient
-from adclient._show.tracebacks import forget_frames
 from adclient._values.jsontext import dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
@@ -16,6 +15,7 @@ from adclient.models import JSON
 from adclient.options import check_timeout, check_type
 from adclient.survey.checks import (
     CHECKS,
+    DATE_RANGE,
     OF_A_READ,
     OF_A_WRITE,
     ConformReport,
@@ -34,8 +34,6 @@ Arguments = Mapping[str, JSON]
 # The name of a check, whether it passed or another verdict, and what was received.
 Found = tuple[str, bool | Verdict, str]
 
-# Values of optional parameters of reads; an id is the first of the listing.
-_VALUES: Arguments = {"date_range": "LAST_30_DAYS", "targeting": {}}
 # The interface leaves the inside of `fields` and `targeting` open, so these may be refused.
 _GUESSES: Arguments = {
     "fields": {"name": "adclient conform"},
@@ -46,29 +44,6 @@ _GUESSES: Arguments = {
 _HOW_TO_CONTINUE = "`adclient doctor` finds out how `page.next` is passed back"
 _OTHERS = ""  # in the place of a name: all checks of the operation that have no result
 _SHOWN_BY = {"beta": READS["beta.list_campaigns"], "gamma": READS["gamma.list_ads"]}
-
-
-class ConformInterrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
-    """Ctrl-C was pressed during a run; `conform` raises it in place of its base class.
-
-    Attributes:
-        report: What was found until then.
-
-    Examples:
-        >>> from adclient import AdClient
-        >>> from adclient.conform import ConformInterrupted, conform
-        >>> def checked(client: AdClient) -> str:
-        ...     try:
-        ...         return str(conform(client, account_id="account_b204"))
-        ...     except ConformInterrupted as interrupted:
-        ...         return str(interrupted.report)
-    """
-
-    @property
-    def report(self) -> ConformReport:
-        """The results until then."""
-        report: ConformReport = self.args[0]
-        return report
 
 
 def conform(
@@ -103,7 +78,6 @@ def conform(
 
     Raises:
         ConfigurationError: An argument cannot be used; the message names it.
-        ConformInterrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
 
     Examples:
         >>> from adclient.conform import conform
@@ -146,9 +120,6 @@ def conform(
                 run.results[operation.full_name, name] = verdict, run.redacted(seen)
     except StoppedError as stop:
         stopped = str(stop)
-    except KeyboardInterrupt as interrupt:
-        forget_frames(interrupt)
-        raise ConformInterrupted(_report(run, "interrupted")) from interrupt
     return _report(run, stopped)
 
 
@@ -227,19 +198,16 @@ def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
         # Other rows of one id may be those of other days.
         repeated: Verdict = "open" if len(rows) == len(items) else "failed"
         yield "distinct ids", times == 1 or repeated, f"{most}: {times} of {len(items)} items"
-    values = {**_VALUES, **dict.fromkeys(("campaign_id", "creative_id"), next(iter(ids), None))}
-    for name in operation.names[1:]:
-        if values[name] is not None:
-            received = run.ask(operation, {"account_id": account_id, name: values[name]})
-            # The inside of `targeting` and the id of a creative are guesses.
-            is_guess = received.is_refused and name in ("targeting", "creative_id")
-            is_right = received.status == 200 and received.items is not None
-            is_open = is_guess or not received.is_sent
-            yield f"with {name}", is_right or (is_open and "open"), received.text
-    received = run.ask(operation, {})
-    yield _refusal("without account_id", received, is_wrong=received.is_success)
-    received = run.ask(operation, {"account_id": UNKNOWN_ACCOUNT})
-    yield _refusal("unknown account_id", received, is_wrong=bool(received.items))
+    if DATE_RANGE in operation.names:
+        received = run.ask(operation, {"account_id": account_id, DATE_RANGE: "LAST_30_DAYS"})
+        is_right = received.status == 200 and received.items is not None
+        yield f"with {DATE_RANGE}", is_right, received.text
+    for name, arguments in (("without", {}), ("unknown", {"account_id": UNKNOWN_ACCOUNT})):
+        received = run.ask(operation, arguments)
+        is_right = received.is_refused or (received.is_success and received.items == [])
+        is_wrong = bool(received.items) if arguments else received.is_success
+        # With which status it is refused is open.
+        yield f"{name} account_id", not is_wrong and (is_right or "open"), received.text
     yield _OTHERS, "not run", "there are no items"
 
 
@@ -284,12 +252,6 @@ def _read_listing(
         received = run.ask(operation, {"account_id": account_id}, page.next)
 
 
-def _refusal(name: str, received: Observation, *, is_wrong: bool) -> Found:
-    """What follows from a request that should be refused; with which status is open."""
-    is_right = received.is_refused or (received.is_success and received.items == [])
-    return name, not is_wrong and (is_right or "open"), received.text
-
-
 def _check_write(run: _Run, operation: Operation) -> Iterator[Found]:
     """Run the checks of a write, by two drafts in the first test account of its platform."""
     platform, name = operation.namespace, operation.full_name
@@ -330,10 +292,6 @@ def _check_write(run: _Run, operation: Operation) -> Iterator[Found]:
         changed += [each for each in {**shown, **now} if shown.get(each) != now.get(each)]
     if len(befores) == 2 or now is not None:
         yield "nothing live", not changed, f"changed: {', '.join(changed) or 'nothing'}"
-    for parameter in required[1:]:  # without the account, a request could reach another one
-        received = run.ask(operation, {k: v for k, v in arguments.items() if k != parameter})
-        is_staged = received.is_success or "draft_id" in received.fields
-        yield _refusal(f"without {parameter}", received, is_wrong=is_staged)
 
 
 def _shown(run: _Run, platform: str, account_id: str) -> dict[str, tuple[JSON, JSON]] | None:

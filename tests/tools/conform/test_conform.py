@@ -103,7 +103,7 @@ def test_report_contains_no_credentials(settings) -> None:
     assert seen(report, f"{BUDGET}: status") == 'failed: draft, status: "no ***"'
     told = str(report) + report.markdown() + json.dumps(report.to_dict()) + repr(report)
     assert "hunter2" not in told
-    assert "passed: 422 no ***" in seen(report, f"{BUDGET}: without campaign_id")
+    assert seen(report, "beta.list_campaigns: without account_id") == "passed: 422 no ***"
 
 
 @each_case(

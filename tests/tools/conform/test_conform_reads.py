@@ -82,14 +82,6 @@ def test_account_that_is_accepted_is_preferred() -> None:
     assert seen(report, "beta.list_campaigns: HTTP status") == "passed: 200"
 
 
-def test_item_whose_id_cannot_be_sent_ends_no_run() -> None:
-    listing = "beta.list_campaigns"
-    report = with_reads(edited(listing, put("id", "\ud800", "data"), call=1))
-    assert (failed(report), report.exit_code) == (set(), 0)
-    reason = "open: not sent: campaign_id: contains a lone surrogate"
-    assert seen(report, f"{listing}: with campaign_id") == reason
-
-
 # Continuations. The listing has three pages, and the third is the last.
 
 

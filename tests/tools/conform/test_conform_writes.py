@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 
-import attrs
 import conform_services
 from cases import each_case
 from conform_services import ACCOUNT, BUDGET, edited, put, seen, small_fake, with_drafts, without
@@ -66,14 +65,6 @@ def test_settings_of_the_client_are_used(tmp_path) -> None:
 # Deviations.
 
 
-def drafted(fake, request, response):
-    """A change by which a refused request gets a draft."""
-    body = {"draft_id": "draft_x", "status": "pending_approval"}
-    is_meant = conform_services.name_of(request) == BUDGET and response.status >= 400
-    content = json.dumps(body).encode()
-    return attrs.evolve(response, status=201, body=content) if is_meant else response
-
-
 def budget_at_once(fake, request, response):
     """A change by which a new budget, which no read needs to show, takes effect at once."""
     if response.status == 201 and conform_services.name_of(request) == BUDGET:
@@ -94,9 +85,7 @@ def budget_at_once(fake, request, response):
     (edited(BUDGET, put("after", "124.00 USD", "diff")), []),
     (edited(BUDGET, put("before", 7, "diff"), call=2), ["nothing live"]),
     (budget_at_once, ["nothing live"]),
-    (drafted, ["without campaign_id"]),
     (conform_services.replaced(BUDGET, 200, None, old=201), ["HTTP status"]),
-    (conform_services.replaced(BUDGET, 200, old=422), ["without campaign_id"]),
 )
 def test_deviation_of_a_write_fails_its_checks(change, expected) -> None:
     policy = Policy(operations=[BUDGET, "alpha.explain_objectives"])  # the others take long
