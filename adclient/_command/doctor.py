@@ -12,6 +12,7 @@ from adclient._service.file import read_service
 from adclient._service.model import AuthShape
 from adclient.doctor import Interrupted, Report, examine
 from adclient.errors import ConfigurationError
+from adclient.models import JSON
 from adclient.options import ENV_BASE_URL, ENV_TOKEN, from_environment
 from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
@@ -144,7 +145,8 @@ def _print(
     report: Report, options: argparse.Namespace, changes: tuple[str, ...] | None = None
 ) -> None:
     if changes is None or options.json or options.markdown:
-        show_report(report, options, **({} if changes is None else {"changes": [*changes]}))
+        more: dict[str, JSON] = {} if changes is None else {"changes": [*changes]}
+        show_report(report, options, **more)
     if changes is None or options.json:
         return
     if report.is_accepted:

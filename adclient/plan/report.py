@@ -207,7 +207,7 @@ def table_of(reports: Sequence[PlanReport]) -> Table:
     columns = [name for name in next(iter(all_rows), ()) if any(row[name] for row in all_rows)]
     rows = [{name: row[name] for name in columns} for row in all_rows]
     notes: list[str] = []
-    kinds = {
+    kinds: dict[str, list[tuple[PlanReport, Sequence[object]]]] = {
         "problems": [(each, [each.ledger_problem or ""]) for each in reports],
         "notes": [(each, each.notes) for each in reports],
         "sums": [(each, each.money) for each in reports],

@@ -198,7 +198,7 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     other = other.replace("4c10", "17e6").replace("= 100", "= 80")
     repository.commit("plans/é w48.toml", other)
     assert check()[0] == 0
-    assert "### 2 plans\n\n4 allowed.\n" in repository.read("report.md")
+    assert "### `2 plans: 4 allowed`\n" in repository.read("report.md")
     assert fake.requests == ()
 
     before = repository.merge()
