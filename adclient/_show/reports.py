@@ -31,6 +31,13 @@ class JSONFields(ToJSON):
         Returns:
             A dictionary of the attributes that are not None. A report has a `format_version`, whose
                 number before the dot changes when fields are renamed or removed.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> report.to_dict()["exit_code"]
+            3
         """
         values = {path.rpartition(".")[2]: _plain(attrgetter(path)(self)) for path in self._json}
         return {name: value for name, value in values.items() if value is not None}
@@ -52,6 +59,13 @@ class ReportRecord(JSONFields, Record):
         Returns:
             Markdown. All text of the service is formatted as code, so that it cannot imitate the
                 report or mention somebody.
+
+        Examples:
+            >>> from adclient.conform import conform
+            >>> from adclient.testing import FakeAdService
+            >>> report = conform(FakeAdService().client(), account_id="account_b204")
+            >>> print(report.markdown().splitlines()[0])
+            ### `https://fake.adclient.test: 13 requests, no write`
         """
         return markdown_of(cast(Table, self._show()))
 

@@ -223,7 +223,7 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
         assert "gh pr comment 7 --body-file report.md\n" in repository.read("calls")
     done = repository.shell(STEPS, repository.secrets)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "\n2 already staged.\n" in repository.read("report.md")
+    assert ": 2 already staged`\n" in repository.read("report.md")
     assert len(fake.requests) == 4
     # A merge without plans does nothing, whatever else it contains.
     repository.git("checkout -q spring")
