@@ -16,7 +16,7 @@ from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, DatabaseError, 
 from adclient.options import check_type
 
 if TYPE_CHECKING:
-    from adclient.gate import GateDatabase
+    from adclient.gate.databases import GateDatabase
 
 
 _everywhere: WeakSet["IdleConnections"] = WeakSet()

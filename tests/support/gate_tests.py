@@ -13,7 +13,7 @@ from gate_readers import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic
-from adclient.gate import BURST, GateState
+from adclient.gate.databases import BURST, GateState
 from adclient.ledger import open_ledger
 
 PAUSE = 0.5
