@@ -9,7 +9,7 @@ import attrs
 from adclient._show import diffs
 from adclient._show.diffs import ROWS, more
 from adclient._show.records import Table
-from adclient._show.reports import JSONFields, ReportRecord
+from adclient._show.reports import JSONFields, ReportRecord, code
 from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON
 from adclient._values.redact import LINE, one_line
@@ -217,7 +217,7 @@ def table_of(reports: Sequence[PlanReport]) -> Table:
         notes += [_line(f"{name}: {text}" if are_many else text) for name, text in texts[:ROWS]]
         notes += more(len(texts), kind)
     heads = [each.ledger_head for each in reports if each.ledger_head]
-    notes += [f"head of the ledger: {_line(head)}" for head in heads[-1:]]
+    head = [f"head of the ledger: {_line(head)}" for head in heads[-1:]]
     name = f"{len(reports)} plans" if are_many else f"Plan {reports[0].plan_id}"
     return Table(
         f"{name}: {_counts_of(change for change, _ in pairs)}",
@@ -228,7 +228,8 @@ def table_of(reports: Sequence[PlanReport]) -> Table:
         limit=WHOLE,
         lead=2,
         wide=("missing",),
-        details={"Next": [_NEXT]},
+        code="".join(head),  # not in HTML: it differs each time a notebook runs
+        details={"Next": [_NEXT, *(f"keep {code(line)}" for line in head)]},
     )
 
 

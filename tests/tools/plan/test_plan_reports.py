@@ -87,6 +87,7 @@ def test_hostile_text_cannot_forge_a_report(text) -> None:
         *headings,
         *("1", "refused", "2", "staged", "Next"),
         "nothing is changed until a human approves a draft, in two steps",
+        "keep",
     ]
     assert rows[0] == headings
     assert {len(row) for row in rows} == {len(headings)}
@@ -151,7 +152,8 @@ def test_several_plans_are_one_comment_with_the_most_severe_verdicts_first() -> 
         ["w48| 2", "staged"],
     ]
     below = markdown.splitlines()[-7:]
-    assert below[:3] == ["- `w47: px`", "- `w47: x`", "- `head of the ledger: beef`"]
+    assert below[:2] == ["- `w47: px`", "- `w47: x`"]
+    assert below[-1] == "1. keep `head of the ledger: beef`"
     many = markdown_of(table_of([first] * 500))
     _, [_, *rows] = shown(many)
     assert f"\n{1000 - len(rows)} of 1000 rows are left out; the report as JSON has all.\n" in many
