@@ -1,7 +1,7 @@
 """Headless Chromium, and axe in it, for tests of pages."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -48,15 +48,16 @@ def emulated(browser: webdriver.Chrome, *, width: int, scheme: str = "light") ->
     command("Emulation.setEmulatedMedia", {"features": []})
 
 
-def violations(browser: webdriver.Chrome, *more: str) -> list[object]:
+def violations(browser: webdriver.Chrome, *more: str, exclude: Sequence[str] = ()) -> list[object]:
     """What axe objects to in the present page, and with `"incomplete"` what it cannot decide."""
     browser.execute_script(AXE)
     return browser.execute_async_script(
         """
-        const [resultTypes, done] = arguments;
-        axe.run({ resultTypes }).then((results) => done(
+        const [exclude, resultTypes, done] = arguments;
+        axe.run({ exclude }, { resultTypes }).then((results) => done(
           resultTypes.flatMap((type) => results[type]).map(({ id, nodes }) =>
             [id, nodes.map(({ html }) => html)])));
         """,
+        list(exclude),
         ["violations", *more],
     )
