@@ -85,7 +85,23 @@ class AsyncAccountIterator(PublicDir, Generic[T]):
         if not self._busy.acquire(blocking=False):
             raise RuntimeError("this iterator is already waiting for an account for another caller")
         try:
-            return await self._next()
+            if self._stop.is_set:  # not the end of the loop, as accounts may be missing
+                raise RuntimeError("this iterator was closed")
+            if self._workers is None:
+                from adclient._tasks.background import AsyncWorkers  # deferred: it loads anyio
+
+                self._workers = AsyncWorkers()
+            workers = self._workers
+            for account_id in islice(self._account_ids, self._at_once - workers.pending):
+                workers.start(partial(_read_account, self._read, account_id, self._stop))
+            if not workers.pending:
+                if self._bar is not None:
+                    self._bar.close()
+                raise StopAsyncIteration
+            account_id, found = await workers.next()
+            if self._bar is not None:
+                self._bar.add(1, isinstance(found, AdClientError))
+            return account_id, found
         except StopAsyncIteration:
             raise
         except BaseException as error:
@@ -94,25 +110,6 @@ class AsyncAccountIterator(PublicDir, Generic[T]):
             raise
         finally:
             self._busy.release()
-
-    async def _next(self) -> tuple[str, Items[T] | AdClientError]:
-        if self._stop.is_set:  # not the end of the loop, as accounts may be missing
-            raise RuntimeError("this iterator was closed")
-        if self._workers is None:
-            from adclient._tasks.background import AsyncWorkers  # deferred: it loads anyio
-
-            self._workers = AsyncWorkers()
-        workers = self._workers
-        for account_id in islice(self._account_ids, self._at_once - workers.pending):
-            workers.start(partial(_read_account, self._read, account_id, self._stop))
-        if not workers.pending:
-            if self._bar is not None:
-                self._bar.close()
-            raise StopAsyncIteration
-        account_id, found = await workers.next()
-        if self._bar is not None:
-            self._bar.add(1, isinstance(found, AdClientError))
-        return account_id, found
 
     async def aclose(self) -> None:
         """End the iteration: no further request is sent, and what was not taken is dropped.

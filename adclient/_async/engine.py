@@ -262,7 +262,12 @@ class AsyncEngine:
         gate_slot = slot if isinstance(slot, AsyncGateSlot) else None
         # A turn lasts a moment: a call that has waited for its own has its credentials.
         if self.credentials.fixed is None and (gate_slot is None or not gate_slot.has_turn):
-            failure = exchange.authorize(await self._fetch_credentials(exchange))
+            fetch = partial(self._fetch_credentials, exchange)
+            try:
+                failure = exchange.authorize(await async_in_time(exchange.time_left, fetch))
+            except ConfigurationError as refused:
+                # Tracebacks can show local variables, which hold the refused value below here.
+                raise bare(refused) from None
             if failure is not None:
                 self.check_open()
                 return failure
@@ -277,14 +282,7 @@ class AsyncEngine:
         return wait
 
     async def _fetch_credentials(self, exchange: Exchange) -> AuthHeaders | None:
-        """Ask the caller's function for credentials; None if it took too long."""
-        try:
-            return await async_in_time(exchange.time_left, partial(self._credentials, exchange))
-        except ConfigurationError as refused:
-            # Tracebacks can show local variables, which contain the refused value below this frame.
-            raise bare(refused) from None
-
-    async def _credentials(self, exchange: Exchange) -> AuthHeaders | None:
+        """Ask the caller's function for credentials; None if a token took too long."""
         if self.tokens is not None:
             return await self.tokens.fetch(exchange.time_left, exchange.refused)
         assert self.credentials.auth is not None

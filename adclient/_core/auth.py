@@ -1,6 +1,7 @@
 """The credentials of a client, and the headers that carry them."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
@@ -172,24 +173,15 @@ def checked_auth(headers: object) -> AuthHeaders:
         if name != "authorization":  # whose scheme is no secret, and helps in a log
             secrets.append(value)
         if scheme.lower() == "basic":
-            secrets += _decoded(secret)
+            from base64 import b64decode  # deferred: few services use it
+
+            with suppress(ValueError):  # it is something else than `user:password`
+                text = b64decode(secret).decode()
+                user, _, password = text.partition(":")
+                own = password or user  # an API key has no password
+                # A short one could be any word.
+                secrets += [text, own] if len(own) >= _SHORTEST else [text]
     return AuthHeaders(checked, Redactor(secrets))
-
-
-def _decoded(basic: str) -> list[str]:
-    """The `user:password` that Basic authentication encodes, and the one that is a secret.
-
-    That is the user if there is no password, as for API keys. A short one could be any word.
-    """
-    from base64 import b64decode  # deferred: few services use it
-
-    try:
-        text = b64decode(basic).decode()
-    except ValueError:  # it is something else
-        return []
-    user, _, password = text.partition(":")
-    secret = password or user
-    return [text, secret] if len(secret) >= _SHORTEST else [text]
 
 
 def _checked_time(time: object) -> float | None:

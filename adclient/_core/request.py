@@ -130,18 +130,14 @@ def _page_fields(
 
     A cursor may have a page size of its own, which then fits only that one.
     """
-    size = conventions.page_size or {}
+    cursor, operation, size = call.cursor, call.operation, conventions.page_size or {}
     if followed is not None:
         named = {decoded(piece)[0] for piece in followed}
         return {name: number for name, number in size.items() if name not in named}
-    return {**size, **({} if call.cursor is None else _cursor_fields(call, conventions))}
-
-
-def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
-    """The parameters that request the page at a cursor."""
-    cursor, operation = call.cursor, call.operation
+    if cursor is None:
+        return {**size}
     if conventions.continuation is None:
-        return {conventions.cursor_parameter: cursor}
+        return {**size, conventions.cursor_parameter: cursor}
     try:
         fields: object = conventions.continuation(cursor)
     except PaginationError as error:
@@ -158,7 +154,7 @@ def _cursor_fields(call: Call, conventions: Conventions) -> dict[str, JSON]:
         raise ConfigurationError(
             f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
         ) from None
-    return {name: value for name, value in plain.items() if value is not None}
+    return {**size, **{name: value for name, value in plain.items() if value is not None}}
 
 
 def _url_with_query(operation: Operation, url: str, query: Pairs, followed: list[str]) -> str:

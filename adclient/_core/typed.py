@@ -61,7 +61,10 @@ def read_items(
             found.append(cast(A, read(item, cls)))
         except Exception as error:
             path, problem, is_own = first_error(error)
-            where = "".join([f"$.data[{index}]", *map(_step, path)])
+            where = f"$.data[{index}]"
+            for step in path:
+                is_name = isinstance(step, str) and step.isidentifier()
+                where += f".{step}" if is_name else f"[{step!r}]"
             if is_own and not isinstance(problem, ValueError | TypeError):
                 problem.add_note(f"raised for {where}")
                 raise problem from None
@@ -156,7 +159,3 @@ def first_error(error: Exception) -> tuple[list[str | int], Exception, bool]:
         error, note = of_parts[0]
         path.append(note.name if isinstance(note, cattrs.AttributeValidationNote) else note.index)
     return path, LookupError("missing") if isinstance(error, KeyError) else error, False
-
-
-def _step(step: str | int) -> str:
-    return f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]"

@@ -1,6 +1,6 @@
 """Sends through an async client or transport of the caller, of httpx or httpx2."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from typing import cast
 from weakref import WeakSet
@@ -117,18 +117,13 @@ class ShieldedSend:
             if is_at_end:
                 await response.aclose()
             else:
-                await self._leave(response, chunks)
-
-    async def _leave(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
-        """Close a response before its end, even while its task is being cancelled.
-
-        Its stream is run to the end: a generator left in the middle warns when it is collected.
-        """
-        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
-            await response.aclose()
-            with suppress(*self._attempt.library.faults):
-                async for _ in chunks:
-                    await checkpoint()  # so the deadline also ends an endless stream
+                # Before its end, and even while this task is being cancelled. The stream is run to
+                # its end: a generator left in the middle warns when it is collected.
+                with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+                    await response.aclose()
+                    with suppress(*attempt.library.faults):
+                        async for _ in chunks:
+                            await checkpoint()  # so the deadline also ends an endless stream
 
     def abandon(self, scope: anyio.CancelScope) -> None:
         """Stop waiting for the response; a request whose body was not read yet is never sent.

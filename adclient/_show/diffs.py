@@ -42,7 +42,7 @@ MISSING: Final = Missing.MISSING
 
 
 class Change(NamedTuple):
-    """A changed value as texts in full, and a remark."""
+    """A changed value as texts in full; for numbers, with the difference and the percentage."""
 
     name: str
     before: str
@@ -72,7 +72,11 @@ class Difference(NamedTuple):
     @property
     def row(self) -> Change:
         """What every review shows of the leaf; its values are never cut."""
-        return Change(self.path, *pair_in_full(self.before, self.after), _remark(self))
+        difference, ratio = amount(self.before, self.after), percent(self.before, self.after)
+        remark = "" if difference is None else f"{difference:+}"
+        if ratio is not None:
+            remark = f"{remark} ({ratio:+.4g} %)".strip()
+        return Change(self.path, *pair_in_full(self.before, self.after), remark)
 
     def __str__(self) -> str:
         row, subject = self.row, self.subject and f" ({short(self.subject)})"
@@ -146,13 +150,6 @@ def _hidden(changes: Sequence[Difference], most: int = ROWS) -> list[str]:
     """A note on the changes that are not shown, which tells them from others, if there are any."""
     notes = more(len(changes), "changes", most)
     return [f"{note} ({digest(', '.join(map(str, changes)))})" for note in notes]
-
-
-def _remark(change: Difference) -> str:
-    """How much a number changes, and by how many percent."""
-    difference, ratio = amount(change.before, change.after), percent(change.before, change.after)
-    text = "" if difference is None else f"{difference:+}"
-    return text if ratio is None else f"{text} ({ratio:+.4g} %)".strip()
 
 
 def _first(changes: Sequence[Difference], most: int = ROWS) -> list[Difference]:

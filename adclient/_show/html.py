@@ -15,18 +15,16 @@ _FIRST = ("id", "name", "status")
 
 def html_of(shown: Card | Table) -> str:
     """The HTML of what a record shows."""
-    return _card(shown) if isinstance(shown, Card) else _table(shown)
-
-
-def _card(card: Card) -> str:
-    rows: list[Row] = [*card.rows[:ROWS]]
-    notes = [*card.notes, *more(len(card.rows), "rows")]
-    if card.diff is not None:
-        changes, remarks = diffs.rows(card.diff)
+    if isinstance(shown, Table):
+        return _table(shown)
+    rows: list[Row] = [*shown.rows[:ROWS]]
+    notes = [*shown.notes, *more(len(shown.rows), "rows")]
+    if shown.diff is not None:
+        changes, remarks = diffs.rows(shown.diff)
         rows, notes = [*rows, *changes], [*notes, *remarks]
     # The space is for pages that show notebooks without their styles.
-    badge = f' <span style="{_BADGE}">{_html(card.state)}</span>' if card.state else ""
-    return _framed(card.title, badge, "".join(map(_card_row, rows)), notes)
+    badge = f' <span style="{_BADGE}">{_html(shown.state)}</span>' if shown.state else ""
+    return _framed(shown.title, badge, "".join(map(_card_row, rows)), notes)
 
 
 def _card_row(row: Row) -> str:

@@ -48,7 +48,8 @@ class Bar:
 
     def _draw(self) -> None:
         with suppress(Exception):  # such as a closed pipe: a bar is not worth an error
-            if _is_notebook():
+            shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+            if getattr(shell, "kernel", None) is not None:  # a notebook
                 self._display()
             elif sys.stderr.isatty():
                 self._write()
@@ -107,8 +108,3 @@ def erase_line() -> None:
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what.removesuffix('s') if count == 1 else what}"
-
-
-def _is_notebook() -> bool:
-    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
-    return getattr(shell, "kernel", None) is not None

@@ -261,8 +261,13 @@ class Engine:
         gate_slot = slot if isinstance(slot, GateSlot) else None
         # A turn lasts a moment: a call that has waited for its own has its credentials.
         if self.credentials.fixed is None and (gate_slot is None or not gate_slot.has_turn):
-            failure = exchange.authorize(self._fetch_credentials(exchange))
-            if failure is not None:
+            fetch = partial(self._fetch_credentials, exchange)
+            try:
+                auth = in_time(exchange.time_left, fetch)
+            except ConfigurationError as refused:
+                # Tracebacks can show local variables, which hold the refused value below here.
+                raise bare(refused) from None
+            if (failure := exchange.authorize(auth)) is not None:
                 self.check_open()
                 return failure
         wait: Failure | float | None = None
@@ -276,14 +281,7 @@ class Engine:
         return wait
 
     def _fetch_credentials(self, exchange: Exchange) -> AuthHeaders | None:
-        """Ask the caller's function for credentials; None if it took too long."""
-        try:
-            return in_time(exchange.time_left, partial(self._credentials, exchange))
-        except ConfigurationError as refused:
-            # Tracebacks can show local variables, which contain the refused value below this frame.
-            raise bare(refused) from None
-
-    def _credentials(self, exchange: Exchange) -> AuthHeaders | None:
+        """Ask the caller's function for credentials; None if a token took too long."""
         if self.tokens is not None:
             return self.tokens.fetch(exchange.time_left, exchange.refused)
         assert self.credentials.auth is not None

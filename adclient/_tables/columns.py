@@ -38,11 +38,6 @@ def _checked_time(value: datetime) -> datetime:
     return value
 
 
-def _exact(value: Any) -> Decimal:
-    """A number as a decimal: of a float, the digits that it prints."""
-    return value if isinstance(value, Decimal) else Decimal(str(value))
-
-
 # The type of each scalar, the classes of its values, and how these are prepared; a class before
 # its base. Arrow itself takes other numbers, too, and cuts them off.
 _SCALARS: dict[object, tuple[pyarrow.DataType, Classes, Prepare | None]] = {
@@ -50,7 +45,8 @@ _SCALARS: dict[object, tuple[pyarrow.DataType, Classes, Prepare | None]] = {
     bool: (pyarrow.bool_(), None, None),
     int: (pyarrow.int64(), (Integral,), None),
     float: (pyarrow.float64(), (Real,), None),
-    Decimal: (pyarrow.decimal128(38, 9), (Real, Decimal), _exact),
+    # Of a float, the digits that it prints.
+    Decimal: (pyarrow.decimal128(38, 9), (Real, Decimal), lambda number: Decimal(str(number))),
     str: (pyarrow.string(), (str,), None),
     datetime: (pyarrow.timestamp("us", "UTC"), (datetime,), _checked_time),
     date: (pyarrow.date32(), (date,), None),
@@ -105,7 +101,9 @@ class Column:
             # Where values are None, if any is.
             mask = pyarrow.array([v is None for v in values]) if type(None) in found else None
             if self.element is not None:
-                lists = values if kinds == {list} else list(map(_ordered, values))
+                lists = values
+                if kinds != {list}:  # a set has no order of its own
+                    lists = [sorted(v, key=repr) if isinstance(v, Set) else v for v in values]
                 ends = [*accumulate([len(each or ()) for each in lists], initial=0)]
                 elements = [*chain.from_iterable(filter(None, lists))]
                 inside = self.element.array(elements, f"{path}[]")
@@ -181,7 +179,7 @@ def _column(
             scalar = pyarrow.decimal128(*digits)
         return Column(scalar, is_nullable, classes, prepare)
     cls = _class_of(kind)
-    if _is_array(cls):
+    if issubclass(cls, Collection) and not issubclass(cls, Mapping):
         inner = [each for each in get_args(kind) if each is not ...]
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
@@ -215,11 +213,3 @@ def _kind(annotation: object) -> object:
     """The scalar class that a class derives from, else the annotation."""
     cls = _class_of(annotation)
     return next((base for base in _SCALARS if issubclass(cls, cast(type, base))), annotation)
-
-
-def _is_array(cls: type) -> bool:
-    return issubclass(cls, Collection) and not issubclass(cls, Mapping)
-
-
-def _ordered(value: Collection[object]) -> Collection[object]:
-    return sorted(value, key=repr) if isinstance(value, Set) else value

@@ -45,7 +45,12 @@ def table_of(
     If it is `flat`, each field of an object has a column of its own.
     """
     declared = _declared_class(items, cls)
-    table = _inferred_table(items) if declared is None else _declared_table(items, declared)
+    if declared is None:
+        table = _inferred_table(items)
+    else:
+        columns, schema = _declared(declared)
+        arrays = [_column_array(column, name, items) for name, column in columns.items()]
+        table = pyarrow.Table.from_arrays(arrays, schema=schema)
     if account_id is not None and ACCOUNT not in table.column_names:
         accounts = string_array([account_id] * len(items))
         field = pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False)
@@ -91,12 +96,6 @@ def _declared_class(items: Sequence[object], cls: type | None) -> type | None:
     with suppress(NameError):  # such as of an import for type checkers alone
         return only if only not in OURS and has_types(only) else None
     return None
-
-
-def _declared_table(items: Sequence[object], cls: type) -> pyarrow.Table:
-    columns, schema = _declared(cls)
-    arrays = [_column_array(column, name, items) for name, column in columns.items()]
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
 @lru_cache

@@ -43,7 +43,18 @@ _EXACT = decimal.Context(
 
 def refusal_of(policy: Policy, call: Call) -> Refusal | None:
     """The refusal of a call, judged by the call alone; None if the policy allows it."""
-    return next(_refusals(policy, call), None)
+    name, is_write = call.operation.full_name, call.operation.is_write
+    if (refusal := refusal_of_account(policy, call.account_id)) is not None:
+        return refusal
+    policy = for_account(policy, call.account_id)
+    if policy.operations is not None and not any(fnmatchcase(name, p) for p in policy.operations):
+        return Refusal("operations", f"{name} is not one of the policy's operations")
+    is_limited = is_write and not (policy.fields is None and policy.money is None)
+    if not is_limited and policy.accounts is None:
+        return None
+    cursor = {} if is_write else {"cursor": _of_cursor(call.cursor)}
+    arguments = {**call.arguments, **cursor}
+    return next(_refusals_of_keys(policy, arguments, is_limited=is_limited), None)
 
 
 def leaves(values: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
@@ -70,20 +81,6 @@ def keys_set(arguments: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
         del own["fields"]
         own = {**fields, **own}
     return leaves(own)
-
-
-def _refusals(policy: Policy, call: Call) -> Iterator[Refusal]:
-    """The refusals of a call by each rule."""
-    name, is_write = call.operation.full_name, call.operation.is_write
-    if (refusal := refusal_of_account(policy, call.account_id)) is not None:
-        yield refusal
-    policy = for_account(policy, call.account_id)
-    if policy.operations is not None and not any(fnmatchcase(name, p) for p in policy.operations):
-        yield Refusal("operations", f"{name} is not one of the policy's operations")
-    is_limited = is_write and not (policy.fields is None and policy.money is None)
-    if is_limited or policy.accounts is not None:
-        cursor = {} if is_write else {"cursor": _of_cursor(call.cursor)}
-        yield from _refusals_of_keys(policy, {**call.arguments, **cursor}, is_limited=is_limited)
 
 
 def _refusals_of_keys(
@@ -117,16 +114,18 @@ def _of_cursor(cursor: JSON) -> JSON:
 def _of_text(text: str) -> JSON:
     """The value of a text that is a JSON object or array, or else the text."""
     try:
-        value: JSON = json.loads(text, object_pairs_hook=_apart, parse_int=str, strict=False)
+        # Each member on its own: all of them count, if a name is there twice.
+        value: JSON = json.loads(
+            text,
+            object_pairs_hook=lambda members: [{name: value} for name, value in members],
+            parse_int=str,
+            strict=False,
+        )
     except ValueError:
         return text
     except RecursionError:
         return {text: text}  # a key that is too long to be judged
     return value if isinstance(value, list) else text
-
-
-def _apart(members: list[tuple[str, JSON]]) -> JSON:
-    return [{name: value} for name, value in members]  # each counts, if a name is there twice
 
 
 def _shown(key: str, value: JSON) -> str:
@@ -143,27 +142,24 @@ def amount_of(value: object) -> Decimal | None:
 
 def refusal_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Refusal | None:
     """The refusal of a write by the usage in the ledger; None if the policy allows it."""
-    return next(_refusals_of_usage(policy, entry, usage), None)
-
-
-def _refusals_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Iterator[Refusal]:
     policy = for_account(policy, entry.account_id)
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
             f"{short(usage.over_limit)} is over the limit, until somebody settles it in the ledger"
         )
-        yield Refusal("change_at_most", reason)
+        return Refusal("change_at_most", reason)
     rule, most = "drafts_per_day", policy.drafts_per_day
     if most is not None and usage.drafts_today >= most:
-        yield Refusal(rule, f"{rule} allows {most}, and today has {usage.drafts_today}")
+        return Refusal(rule, f"{rule} allows {most}, and today has {usage.drafts_today}")
     own = (policy.account or {}).get(entry.account_id, Policy()).drafts_per_day
     if own is not None and (drafts := usage.drafts_of_account()) >= own:
-        yield Refusal(rule, f"{rule} allows {own} for this account, and today has {drafts}")
+        return Refusal(rule, f"{rule} allows {own} for this account, and today has {drafts}")
     seconds = policy.no_repeat_within
     if seconds is not None and (earlier := usage.repeated(float(seconds))) is not None:
         apart = f"no_repeat_within allows equal writes only {short(seconds)} seconds apart"
-        yield Refusal("no_repeat_within", f"{apart}: {short(earlier, NOTE)}")
+        return Refusal("no_repeat_within", f"{apart}: {short(earlier, NOTE)}")
+    return None
 
 
 def excess_of(policy: Policy, entry: Entry, diff: Diff) -> str | None:
