@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Literal, TypedDict, TypeGuard, cast, get_args, get_origin
 from urllib.parse import parse_qs, urlsplit
@@ -75,7 +76,11 @@ def query_of_url(next: JSON) -> dict[str, JSON]:
         {'after': 'x7'}
     """
     values = next if isinstance(next, dict) else {"next": next}
-    queries = {name: query for name, value in values.items() if (query := _query_of(value))}
+    queries: dict[str, str] = {}
+    for name, value in values.items():
+        with suppress(ValueError):  # it is no URL
+            if isinstance(value, str) and (query := urlsplit(value).query):
+                queries[name] = query
     usual = [queries[name] for name in ("href", "next", "url") if name in queries]
     found = usual[:1] or [*queries.values()]
     if len(found) != 1:
@@ -99,14 +104,6 @@ def parameter_in(name: str) -> str:
     """
     found = re.match(_IN_NAME, name)
     return name if found is None else re.sub(r"\W", "_", found[1].lower())
-
-
-def _query_of(value: JSON) -> str:
-    """The query of a URL; empty without one."""
-    try:
-        return urlsplit(value).query if isinstance(value, str) else ""
-    except ValueError:
-        return ""
 
 
 def _as_tuple(values: Sequence[Any]) -> Sequence[Any]:

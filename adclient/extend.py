@@ -207,7 +207,18 @@ def run(
     if call.operation not in OPERATIONS:
         problem = f"{call.operation.full_name} is none of the operations of adclient"
         raise ConfigurationError(f"{problem}; nothing was sent", argument="call")
-    call = _encoded(call)
+    # What the policy and the ledger see is what is sent.
+    try:
+        pairs = {name: jsontext.frozen(value, name) for name, value in call.arguments.items()}
+    except jsontext.JSONError as error:
+        problem = f"{one_line(str(error))}; nothing was sent"
+        raise invalid(call.operation, "call", problem) from None
+    if call.account_id != str(call.arguments.get("account_id", "")):
+        problem = "its account is not that of its arguments; nothing was sent"
+        raise invalid(call.operation, "call", problem)
+    arguments = {name: value for name, (value, _) in pairs.items()}
+    encoded = {name: text for name, (_, text) in pairs.items()}
+    call = attrs.evolve(call, arguments=arguments, encoded=encoded)
     engine = client.__engine__
     parts: dict[str, Any] = {}
     if sender is not None:
@@ -223,20 +234,6 @@ def run(
     if credentials is not None:
         parts |= {"credentials": credentials, "tokens": None}
     return engine.with_parts(**parts).run_bare(call)
-
-
-def _encoded(call: Call) -> Call:
-    """The call whose arguments, which the policy and the ledger see, are what is sent."""
-    try:
-        pairs = {name: jsontext.frozen(value, name) for name, value in call.arguments.items()}
-    except jsontext.JSONError as error:
-        problem = f"{one_line(str(error))}; nothing was sent"
-        raise invalid(call.operation, "call", problem) from None
-    if call.account_id != str(call.arguments.get("account_id", "")):
-        problem = "its account is not that of its arguments; nothing was sent"
-        raise invalid(call.operation, "call", problem)
-    arguments = {name: value for name, (value, _) in pairs.items()}
-    return attrs.evolve(call, arguments=arguments, encoded={n: t for n, (_, t) in pairs.items()})
 
 
 @attrs.frozen

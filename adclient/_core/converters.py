@@ -272,18 +272,16 @@ class Lenient:
             return None if text in ("", "-") else value
         with suppress(ValueError, OverflowError, OSError, JSONError):
             if issubclass(cls, date):
-                time = self._time(value if text is None else text)
+                # A text of eight digits is a date, such as 20260301.
+                if text is not None and not (text.isdecimal() and len(text) != 8):
+                    time = datetime.fromisoformat(text)
+                    time = time.replace(tzinfo=time.tzinfo or self.zone)
+                else:
+                    seconds = as_float(value if text is None else int(text))
+                    for _ in range(2):
+                        seconds = seconds / 1000 if abs(seconds) > _LATEST else seconds
+                    time = datetime.fromtimestamp(seconds, self.zone or UTC)
                 return time if cls is datetime else time.date()
             if text is not None and cls is not str:
                 return loads(text.encode())
         return value
-
-    def _time(self, value: object) -> datetime:
-        # A text of eight digits is a date, such as 20260301.
-        if isinstance(value, str) and not (value.isdecimal() and len(value) != 8):
-            time = datetime.fromisoformat(value)
-            return time.replace(tzinfo=time.tzinfo or self.zone)
-        seconds = as_float(int(value) if isinstance(value, str) else value)
-        for _ in range(2):
-            seconds = seconds / 1000 if abs(seconds) > _LATEST else seconds
-        return datetime.fromtimestamp(seconds, self.zone or UTC)

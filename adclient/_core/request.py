@@ -215,7 +215,10 @@ def preview_request(call: Call, builder: RequestBuilder) -> Request:
     (request, _), (first, _) = map(builder.build, (call, attrs.evolve(call, cursor=None)))
     url, mark, query = request.url.partition("?")
     known = first.url.partition("?")[2].split("&")
-    pieces = [piece if piece in known else _cut(piece) for piece in query.split("&")]
+    pieces: list[str] = []
+    for piece in query.split("&"):
+        name, has_name, _ = piece.partition("=")
+        pieces.append(piece if piece in known else f"{name}=…" if has_name else "…")
     body = request.body
     if body != first.body:
         fields, own = _fields(body), _fields(first.body)
@@ -228,12 +231,6 @@ def _fields(body: bytes | None) -> dict[str, JSON]:
     fields = jsontext.loads(body or b"{}")
     assert isinstance(fields, dict)
     return fields
-
-
-def _cut(piece: str) -> str:
-    """A piece of a query without its value; a piece without a name is one."""
-    name, mark, _ = piece.partition("=")
-    return f"{name}=…" if mark else "…"
 
 
 def as_curl(request: Request, private: Collection[str], credentials: str) -> str:

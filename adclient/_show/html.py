@@ -30,10 +30,16 @@ def html_of(shown: Card | Table) -> str:
 def _card_row(row: Row) -> str:
     if len(row) == 1:
         return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
-    if isinstance(row, Change):
-        name, cell = _html(row.name, WHOLE), _changed(row)
-    else:
+    if not isinstance(row, Change):
         name, cell = _html(short_end(row[0])), _html(row[1], NOTE)
+    else:  # in the colours of the approval page, and readable without them
+        name, before, after, remark = (_html(text, WHOLE) for text in row)
+        remark = remark and f" <span{_MUTED}>{remark}</span>"
+        cell = f"<del{_OLD}>{before}</del> → <ins{_NEW}>{after}</ins>{remark}"
+        if row.before == "—":
+            cell = f"<ins{_NEW}>+ {after}</ins>"
+        elif row.after == "—":
+            cell = f"<del{_OLD}>− {before}</del>"
     return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
 
 
@@ -57,17 +63,6 @@ def _table(table: Table) -> str:
     # region: those are landmarks, which need different names, and two cells may show the same page.
     focus = f' tabindex="0" role="group" aria-label="{_html(table.title)}"' if rows else ""
     return _framed(table.title, about, content, [*hidden, *table.notes], focus)
-
-
-def _changed(change: Change) -> str:
-    """A change in the colours of the approval page, and readable without them."""
-    before, after, remark = (_html(text, WHOLE) for text in change[1:])
-    if change.before == "—":
-        return f"<ins{_NEW}>+ {after}</ins>"
-    if change.after == "—":
-        return f"<del{_OLD}>− {before}</del>"
-    remark = remark and f" <span{_MUTED}>{remark}</span>"
-    return f"<del{_OLD}>{before}</del> → <ins{_NEW}>{after}</ins>{remark}"
 
 
 def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set[str]]:

@@ -47,25 +47,22 @@ class Bar:
         self.close()
 
     def _draw(self) -> None:
+        global _line
         with suppress(Exception):  # such as a closed pipe: a bar is not worth an error
             shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
             if getattr(shell, "kernel", None) is not None:  # a notebook
                 self._display()
             elif sys.stderr.isatty():
-                self._write()
+                text = self._text
+                if self._total:
+                    cells = _CELLS * self._done // self._total
+                    text += f" [{'#' * cells:.<{_CELLS}}]"
+                draw_line(text)
+                if not self._is_open:
+                    print(file=sys.stderr, flush=True)
+                    _line = ""
             elif not self._is_open:
                 print(self._text, file=sys.stderr)
-
-    def _write(self) -> None:
-        global _line
-        text = self._text
-        if self._total:
-            cells = _CELLS * self._done // self._total
-            text += f" [{'#' * cells:.<{_CELLS}}]"
-        draw_line(text)
-        if not self._is_open:
-            print(file=sys.stderr, flush=True)
-            _line = ""
 
     def _display(self) -> None:
         display: Any = import_module("IPython.display").display

@@ -96,8 +96,11 @@ class Column:
         """The array of values; the `path` names their place in an item."""
         try:
             kinds = (found := {*map(type, values)}) - {type(None)}
-            if not all(_fits(cls, self.classes) for cls in kinds):
-                raise TypeError
+            if (classes := self.classes) is not None:
+                others = tuple(each for each in _NARROWER if each not in classes)
+                # Other than by inheritance alone: a bool is an int, and not meant by it.
+                if any(issubclass(cls, others) or not issubclass(cls, classes) for cls in kinds):
+                    raise TypeError
             # Where values are None, if any is.
             mask = pyarrow.array([v is None for v in values]) if type(None) in found else None
             if self.element is not None:
@@ -127,15 +130,6 @@ class Column:
 
 
 @lru_cache
-def _fits(cls: type, classes: Classes) -> bool:
-    """Check if the values of a class are of some classes, other than by inheritance alone."""
-    if classes is None:
-        return True
-    others = tuple(each for each in _NARROWER if each not in classes)
-    return issubclass(cls, classes) and not issubclass(cls, others)
-
-
-@lru_cache
 def has_types(cls: type) -> bool:
     """Check for a class with fields, each of a type that says what its values are.
 
@@ -147,6 +141,7 @@ def has_types(cls: type) -> bool:
     return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
+@lru_cache
 def columns_of(cls: type, inside: tuple[type, ...] = ()) -> dict[str, Column]:
     """The columns of a class, by field."""
     annotations = get_type_hints(cls)

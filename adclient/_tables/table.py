@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow
@@ -48,9 +47,10 @@ def table_of(
     if declared is None:
         table = _inferred_table(items)
     else:
-        columns, schema = _declared(declared)
+        columns = columns_of(declared)
+        fields = [pyarrow.field(n, each.type, each.is_nullable) for n, each in columns.items()]
         arrays = [_column_array(column, name, items) for name, column in columns.items()]
-        table = pyarrow.Table.from_arrays(arrays, schema=schema)
+        table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
     if account_id is not None and ACCOUNT not in table.column_names:
         accounts = string_array([account_id] * len(items))
         field = pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False)
@@ -96,13 +96,6 @@ def _declared_class(items: Sequence[object], cls: type | None) -> type | None:
     with suppress(NameError):  # such as of an import for type checkers alone
         return only if only not in OURS and has_types(only) else None
     return None
-
-
-@lru_cache
-def _declared(cls: type) -> tuple[dict[str, Column], pyarrow.Schema]:
-    columns = columns_of(cls)
-    schema = [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]
-    return columns, pyarrow.schema(schema)
 
 
 def _column_array(column: Column, name: str, items: Sequence[object], start: int = 0) -> Array:

@@ -5,10 +5,10 @@ import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,24 +113,19 @@ class GateDatabase(ABC):
                 time.sleep(_RETRY)
 
     def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
-        """Try once."""
-        with self._alone():
-            kept = self._kept()
-            connection = kept or self._connect()
-            with self._connections.using(connection):
-                if kept is None:
-                    self._prepare(connection)
-                first = self.reads if is_read else self.writes
-                answer, state = decide(GateState(*self._execute(connection, *first, key=key)))
-                if state is not None:
-                    self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
-                elif not is_read:
-                    self._execute(connection, "COMMIT")
-                return answer
-
-    @abstractmethod
-    def _alone(self) -> AbstractContextManager[object]:
-        """A block in which no other thread uses the connection."""
+        """Try once, while no other thread uses the connection."""
+        kept = self._kept()
+        connection = kept or self._connect()
+        with self._connections.using(connection):
+            if kept is None:
+                self._prepare(connection)
+            first = self.reads if is_read else self.writes
+            answer, state = decide(GateState(*self._execute(connection, *first, key=key)))
+            if state is not None:
+                self._execute(connection, WRITE, "COMMIT", key=key, **state._asdict())
+            elif not is_read:
+                self._execute(connection, "COMMIT")
+            return answer
 
     def _kept(self) -> Any:
         """The connection of the last use, if it can still be used."""
@@ -173,8 +168,9 @@ class SQLiteGate(GateDatabase):
         # Windows deletes no file that is open.
         super().__init__(str(self._path), reason_of, opened, is_kept=os.name != "nt")
 
-    def _alone(self) -> AbstractContextManager[object]:
-        return _IN_USE
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
+        with _IN_USE:
+            return super()._use(key, decide, is_read)
 
     def _kept(self) -> Any:
         if connection := super()._kept():
@@ -221,14 +217,13 @@ class PostgresGate(GateDatabase):
         super().__init__(shown, reason_of, connect)
         self._lock, self._pid = threading.Lock(), os.getpid()
 
-    @contextmanager
-    def _alone(self) -> Generator[None]:
+    def _use(self, key: str, decide: Decide, is_read: bool) -> float | None:
         if self._pid != os.getpid():  # another thread of the parent may hold its lock
             self._lock, self._pid = threading.Lock(), os.getpid()
         if not self._lock.acquire(timeout=seconds_left()):
             raise LedgerError("other threads use its connection")
         try:
-            yield
+            return super()._use(key, decide, is_read)
         finally:
             self._lock.release()
 
@@ -242,7 +237,8 @@ class PostgresGate(GateDatabase):
 
     def _execute(self, connection: Any, *statements: str, **values: str | float) -> Any:
         milliseconds = max(1, round(1000 * seconds_left()))  # 0 would be no limit
-        sql = _translated(";".join(statements))  # in one round trip
+        sql = re.sub(r":(\w+)", r"%(\1)s", ";".join(statements))  # in one round trip
+        sql = sql.replace("%(now)s", _NOW)
         cursor = connection.execute(sql, {**values, "milliseconds": milliseconds})
         row = None
         while True:
@@ -250,8 +246,3 @@ class PostgresGate(GateDatabase):
                 row = cursor.fetchone()
             if not cursor.nextset():
                 return row
-
-
-@cache
-def _translated(sql: str) -> str:
-    return re.sub(r":(\w+)", r"%(\1)s", sql).replace("%(now)s", _NOW)

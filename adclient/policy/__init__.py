@@ -140,7 +140,12 @@ class Policy(Record):
                 (_check_keys if rule == "fields" else _check_texts)(rule, texts)
         _check_patterns(self.operations or ())
         if self.money is not None:
-            _check_money(self.money)
+            if not is_object(self.money):
+                kind = type(self.money).__name__
+                raise _refused("money", f"must map keys to amounts, not be a {kind}")
+            _check_keys("money", [*self.money])
+            for key, amount in self.money.items():
+                _check_amount(f"money.{key}", amount)
         if self.change_at_most is not None:
             _check_amount("change_at_most", self.change_at_most)
             if not self.money:
@@ -293,15 +298,6 @@ def _check_keys(rule: str, keys: Sequence[str]) -> None:
             raise _refused(rule, f"has {short(key)}, {what}{more}")
         if names[0] == "fields":
             raise _refused(rule, f"has {short(key)}: leave out `fields.`")
-
-
-def _check_money(money: object) -> None:
-    """Check the keys and their amounts."""
-    if not is_object(money):
-        raise _refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
-    _check_keys("money", cast("list[str]", [*money]))
-    for key, amount in money.items():
-        _check_amount(f"money.{key}", amount)
 
 
 def _check_amount(
