@@ -48,6 +48,22 @@ _COMMANDS = {
         "serve a fake ad service over HTTP, with a page to approve its drafts",
     ),
 }
+# The arguments of clients and ledgers that options set under another name.
+_ARGUMENTS = {
+    "account": "account_id",
+    "ca_file": "verify",
+    "campaign": "campaign_id",
+    "class": "cls",
+    "creative": "creative_id",
+    "draft": "draft_id",
+    "header": "headers",
+    "plan": "plan_id",
+    "requests": "most_requests",
+    "retries": "max_retries",
+    "url": "base_url",
+}
+_VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
+_OPTION = re.compile(r"(\| )?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
 _EXAMPLES = """\
 adclient fake
 adclient list beta.campaigns --url http://127.0.0.1:8765 -a account_b204
@@ -78,24 +94,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not stream.isatty():  # the same bytes on each system
                 stream.reconfigure(encoding="utf-8", newline="\n")
     words = sys.argv[1:] if arguments is None else list(arguments)
+    parser: Parser | None = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _tell_warning
             try:
                 options = _parsed(words)
+                parser = options.parser
                 code: int = options.run(options)
                 return code
             finally:
                 erase_line()
-                _flush_output()
+                try:
+                    sys.stdout.flush()  # now, while a full disk or a closed pipe can be handled
+                except OSError:
+                    _discard_output()
+                    raise
     except KeyboardInterrupt:
         return 130
     except AdClientError as error:
-        from adclient._command.connection import with_options
-
         for problem in str(error).splitlines():  # a plan may have several
-            tell(with_options(problem, error.argument, words))
+            tell(parser.with_options(problem, error.argument, words) if parser else problem)
         return 2 if isinstance(error, ConfigurationError | InvalidRequest) else 1
     except (ModuleNotFoundError, OSError) as error:
         if is_closed_pipe(error):
@@ -113,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     about = "Work with the ad service. It can stage drafts; nothing here approves one."
     parser = Parser(prog="adclient", description=about)
-    describe(parser, _EXAMPLES, "`adclient COMMAND --help` describes a command.")
+    parser.describe(_EXAMPLES, "`adclient COMMAND --help` describes a command.")
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
@@ -141,13 +161,79 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line with a suggestion, and whose help fits 79 columns."""
+    """A parser with tables of options, errors of one line, and help of at most 79 columns."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)
         self.color = False  # that of Python 3.14: headings stand out in every version
-        for name in (None, "store"):
-            self.register("action", name, _StoreOnce)
+
+    def describe(
+        self, examples: str, about: str = "", codes: Mapping[int, str] | None = EXIT_CODES
+    ) -> None:
+        """Add examples, a text and a table of exit codes below the options of a command."""
+        lines = "".join(f"\n  {line}" for line in examples.splitlines())
+        parts = [f"examples:{lines}", about.rstrip()]
+        if codes is not None:
+            table = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+            parts.append(f"exit codes:{''.join(table)}")
+        self.epilog = "\n\n".join(filter(None, parts))
+
+    def add_table(self, table: str, **types: Callable[[str], object]) -> dict[str, argparse.Action]:
+        """Add the options of a table, whose lines have names, a value, and the help.
+
+        A value `N=10` has a default, `ID...` may be repeated, and `[URL]` left out. A line that
+        ends with a colon begins a group; lines that begin with `|` exclude each other. `types` are
+        those of values.
+        """
+        types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float} | types
+        added: dict[str, argparse.Action] = {}
+        group: argparse._ActionsContainer = self
+        exclusive: argparse._ActionsContainer | None = None
+        for line in re.sub("\n {4,}", " ", table).splitlines():
+            if line.endswith(":"):
+                group, exclusive = self.add_argument_group(line[:-1]), None
+                continue
+            option, about = re.split(" {2,}", line, maxsplit=1)
+            bar, names, value, default, dots = _OPTION.findall(option)[0]
+            exclusive = (exclusive or group.add_mutually_exclusive_group()) if bar else None
+            metavar = value.strip("[]")
+            name = (names.split() or [metavar])[0].strip("-").lower().replace("-", "_")
+            dest = _ARGUMENTS.get(name, name)
+            given: dict[str, Any] = {"metavar": metavar, "type": types.get(metavar, str)}
+            if not value:
+                given = {"action": "store_true"}
+            elif dots:
+                given |= {"action": "append", "default": []} if names else {"nargs": "+"}
+            elif value != metavar:
+                given |= {"nargs": "?", "default": argparse.SUPPRESS}
+            elif default:
+                given["default"] = default
+            add = (exclusive or group).add_argument
+            added[dest] = (
+                add(*names.split(), dest=dest, help=about, **given)
+                if names
+                else add(dest, help=about, **given)
+            )
+        return added
+
+    def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
+        """A problem that names the option of an argument, as it was typed, or its variable."""
+        if argument is not None:  # before it, there may be the name of an operation
+            option = self._option_of(argument, words)
+            problem = re.sub(rf"^([a-z_.]+: )?{re.escape(argument)}\b", rf"\g<1>{option}", problem)
+        return re.sub(r"\bbase_url\b", self._option_of("base_url", words), problem)
+
+    def _option_of(self, argument: str, words: Sequence[str]) -> str:
+        names: list[str] = []
+        for each in self._actions:
+            if each.dest in (argument, f"{argument}_file", f"{argument}_env"):
+                names += each.option_strings or [str(each.metavar)]
+        typed = {word.partition("=")[0] for word in words}
+        variable = _VARIABLES.get(argument, "")
+        if "URL" not in names and os.environ.get(variable, "").strip():
+            names.append(variable)
+            typed.add(variable)
+        return next((name for name in names if name in typed), names[0] if names else argument)
 
     def refuse(self, word: str) -> NoReturn:
         """Refuse a word that is no argument of this command."""
@@ -174,23 +260,6 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-class _StoreOnce(argparse.Action):
-    """Stores the value of an option; a second one would silently replace it."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        stored: set[str] = vars(namespace).setdefault("stored", set())
-        if self.dest in stored:
-            parser.error(f"{option_string or self.metavar} is given twice")
-        stored.add(self.dest)
-        setattr(namespace, self.dest, values)
-
-
 class _Help(argparse.HelpFormatter):
     """Help of at most 79 columns, with a short usage, and texts that keep their lines."""
 
@@ -209,36 +278,17 @@ class _Help(argparse.HelpFormatter):
         return wrapped(indent + text, width)
 
 
-def describe(
-    parser: argparse.ArgumentParser,
-    examples: str,
-    about: str = "",
-    codes: Mapping[int, str] | None = EXIT_CODES,
-) -> None:
-    """Add examples, a text and a table of exit codes below the options of a command."""
-    lines = "".join(f"\n  {line}" for line in examples.splitlines())
-    parts = [f"examples:{lines}", about.rstrip()]
-    if codes is not None:
-        table = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
-        parts.append(f"exit codes:{''.join(table)}")
-    parser.epilog = "\n\n".join(filter(None, parts))
-
-
-def add_actions(
-    parser: argparse.ArgumentParser, **actions: tuple[str, str]
-) -> dict[str, argparse.ArgumentParser]:
+def add_actions(parser: Parser, **actions: tuple[str, str]) -> dict[str, Parser]:
     """Add what a subcommand can do, each with its help text and examples; return their parsers."""
     group = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    parsers: dict[str, argparse.ArgumentParser] = {}
+    parsers: dict[str, Parser] = {}
     for name, (text, examples) in actions.items():
         parsers[name] = _added(group.add_parser, name, text)
-        describe(parsers[name], examples, codes=None)
+        parsers[name].describe(examples, codes=None)
     return parsers
 
 
-def _added(
-    add: Callable[..., argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
+def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:
     parser = add(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(parser=parser)
     return parser
@@ -255,15 +305,6 @@ def is_closed_pipe(error: BaseException) -> bool:
 
 def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
     tell(f"warning: {message}", YELLOW)
-
-
-def _flush_output() -> None:
-    """Flush now, while a full disk or a closed pipe can be handled."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _discard_output()
-        raise
 
 
 def _discard_output() -> None:

@@ -2,8 +2,7 @@
 
 import argparse
 
-from adclient import AdClient
-from adclient._command import EXIT_CODES, connection, describe
+from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.terminal import show_report, tell_step
 from adclient._service.file import read_service
 from adclient.conform import conform
@@ -25,33 +24,33 @@ _ABOUT = """\
 Only reads are sent, unless --stage-drafts names accounts: then each of the nine writes stages two \
 drafts there, and in no other account. Reject them in the approval dashboard.
 """
+_TABLE = f"""\
+{connection.SURVEY}\
+--stage-drafts ID...  a test account in which drafts may be staged; may be repeated
+--arguments JSON  valid arguments of writes, by the name of the operation
+--timeout SECONDS={TIMEOUT:g}  for everything (%(default)s)
+{connection.SERVICE}{connection.REPORT}"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    describe(parser, _EXAMPLES, _ABOUT, CODES)
-    add = parser.add_argument
-    about = "a test account in which drafts may be staged; may be repeated"
-    add("--stage-drafts", action="append", default=[], metavar="ID", help=about)
-    about = "valid arguments of writes, by the name of the operation"
-    add("--arguments", metavar="JSON", type=connection.json_object, help=about)
-    connection.add_service(add)
-    connection.add_survey(parser, TIMEOUT, "")
+    parser.describe(_EXAMPLES, _ABOUT, CODES)
+    parser.add_table(_TABLE, JSON=connection.json_object)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check a service, and print the report; the exit code."""
     file = connection.service_path(options)
-    accounts: list[str] = options.account
+    accounts: list[str] = options.account_id
     if file is not None and not accounts and not options.stage_drafts:
         accounts = list(read_service(file).accounts)
-    if (options.url or from_environment(ENV_BASE_URL) or file) is None:
+    if (options.base_url or from_environment(ENV_BASE_URL) or file) is None:
         raise ConfigurationError("URL is missing: pass it, or a file with --service")
     given: dict[str, JSON] = options.arguments or {}
     arguments = {name: values for name, values in given.items() if isinstance(values, dict)}
     if arguments != given:
         raise ConfigurationError("--arguments: expected an object for each operation")
-    with AdClient(**connection.settings(options, timeout=None)) as client:
+    with connection.open_client(options, timeout=None) as client:
         report = conform(
             client,
             account_id=accounts,

@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 
 from adclient import AdClient
-from adclient._command import EXIT_CODES, connection, describe
+from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.terminal import show, show_report, tell_step
 from adclient._service.file import read_service
 from adclient._service.model import AuthShape
@@ -31,41 +31,36 @@ adclient doctor --check service.toml
 _ABOUT = """\
 Only reads are sent, one after the other, to this service alone; never a write.
 """
+_TABLE = f"""\
+{connection.SURVEY}\
+--targeting JSON  a search that finds some of the targeting options, to see how objects are written
+--requests N={MOST_REQUESTS}  the limit of requests (%(default)s)
+--timeout SECONDS={TIMEOUT:g}  for everything (%(default)s); an eighth of it for one request, but
+    at least 15
+the service file:
+| --save FILE  write what was found out, for clients and the other commands
+| --check FILE  examine the service of a file, and print what has changed since
+--force  replace the file if it exists
+{connection.REPORT}\
+the connection:
+--header NAME:VALUE...  a further header, such as that of a tenant; may be repeated
+--ca-file FILE  certificates to trust instead of the usual ones
+--proxy URL  a proxy
+"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    describe(parser, _EXAMPLES, _ABOUT, CODES)
-    add = parser.add_argument
-    about = "; an eighth of it for one request, but at least 15"
-    connection.add_survey(parser, TIMEOUT, about)
-    about = "a search that finds some of the targeting options, to see how objects are written"
-    add("--targeting", metavar="JSON", type=connection.json_object, help=about)
-    about = "the limit of requests (%(default)d)"
-    add("--requests", type=int, default=MOST_REQUESTS, metavar="N", help=about)
-    group = parser.add_argument_group("the service file")
-    add = group.add_mutually_exclusive_group().add_argument
-    add(
-        "--save",
-        metavar="FILE",
-        help="write what was found out, for clients and the other commands",
-    )
-    about = "examine the service of a file, and print what has changed since"
-    add("--check", metavar="FILE", help=about)
-    group.add_argument("--force", action="store_true", help="replace the file if it exists")
-    add = parser.add_argument_group("the connection").add_argument
-    about = "a further header, such as that of a tenant; may be repeated"
-    add("--header", action="append", default=[], metavar="NAME:VALUE", type=_header, help=about)
-    add("--ca-file", metavar="FILE", help="certificates to trust instead of the usual ones")
-    add("--proxy", metavar="URL", help="a proxy")
+    parser.describe(_EXAMPLES, _ABOUT, CODES)
+    parser.add_table(_TABLE, JSON=connection.json_object, **{"NAME:VALUE": _header})
 
 
 def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
     file: str | None = options.check
     service = None if file is None else read_service(file)
-    url: str | None = options.url
-    accounts: list[str] = options.account
+    url: str | None = options.base_url
+    accounts: list[str] = options.account_id
     if service is not None:
         url, accounts = url or service.url, accounts or list(service.accounts)
     url = url or from_environment(ENV_BASE_URL)
@@ -75,14 +70,8 @@ def run(options: argparse.Namespace) -> int:
     if options.save is not None:
         _check_writable(options)  # before anything is sent
     options.service = file
-    settings = connection.settings(
-        options,
-        timeout=None,
-        headers=dict(options.header),
-        proxy=options.proxy,
-        verify=options.ca_file or True,
-    )
-    proxy, verify = settings.get("proxy"), settings["verify"]
+    settings = connection.settings(options, timeout=None, headers=dict(options.headers))
+    proxy, verify = settings.get("proxy"), settings.get("verify", True)
     with AdClient(**settings) as client:
         try:
             report = examine(
@@ -91,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
                 service=file,
                 targeting=options.targeting,
                 timeout=options.timeout,
-                most_requests=options.requests,
+                most_requests=options.most_requests,
                 progress=None if options.quiet else tell_step,
             )
         except Interrupted as interrupt:

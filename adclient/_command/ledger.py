@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import get_args
 
-from adclient._command import add_actions, connection, describe, output
+from adclient._command import Parser, add_actions, connection, output
 from adclient._show import diffs
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, ids_in_full, short
@@ -13,27 +13,49 @@ from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, SQLiteLedger, State, open_ledger
 from adclient.ledger.sql import SQLLedger
 
-WHERE = (
-    "the file of the ledger, or a postgresql:// URL; a password in it shows in the process list, "
-    "unlike one in PGPASSWORD or ~/.pgpass"
-)
+LEDGER = """\
+--ledger WHERE  the file of the ledger, or a postgresql:// URL; a password in it shows in the
+    process list, unlike one in PGPASSWORD or ~/.pgpass
+"""
+NEW_LEDGER = """\
+--new-ledger  create the ledger if it does not exist; else that is an error, since with a misspelt
+    name everything would be staged again
+"""
 _FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
 # A table has these on a line below each entry, or leaves them to JSON and CSV.
 _BELOW = {"operation", "account_id", "arguments", "diff", "over_limit", "reason"}
 _NO_COLUMNS = _BELOW | {"change", "rule", "refusals", "deadline"}
 _FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
+_STATES = get_args(State)
+_NARROWED = f"""\
+{LEDGER}\
+--account -a ID  only of this account
+--plan ID  only those of the plan with this id
+--actor NAME  only those of this person or program
+--since TIME  only from 2026-03-01 on, say (UTC)
+--until TIME  only those before this time
+--limit N  only the newest N
+"""
+_TABLES = {
+    "show": f"""\
+{_NARROWED}{connection.SERVICE}\
+--state STATE  only those in this state: {", ".join(_STATES)}
+{output.SHAPES}""",
+    "outcomes": _NARROWED + output.SHAPES + connection.CONNECTION,
+    "unknown": LEDGER + connection.SERVICE + output.SHAPES,
+    "settle": f"""\
+ENTRY...  the id of an entry, or its beginning
+{LEDGER}{connection.SERVICE}\
+| --draft ID  this draft was staged; by default, that of each entry
+| --not-staged  no draft was staged
+--by NAME  the name of that human
+{output.SHAPES}""",
+    "verify": f"""\
+{LEDGER}{connection.SERVICE}\
+--head HASH  a hash from an earlier report: an error if no row has it, as in an older copy
+""",
+}
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
-
-
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """Describe the options for the ledger of a command that writes."""
-    parser.add_argument("--ledger", metavar="WHERE", help=WHERE)
-    parser.add_argument(
-        "--new-ledger",
-        action="store_true",
-        help="create the ledger if it does not exist; else that is an error, since with a misspelt "
-        "name everything would be staged again",
-    )
 
 
 def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
@@ -45,9 +67,9 @@ def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
         raise ConfigurationError(f"--ledger: {where} does not exist; --new-ledger creates it")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    describe(parser, "adclient ledger show --ledger drafts.db")
+    parser.describe("adclient ledger show --ledger drafts.db")
     actions = add_actions(
         parser,
         show=(
@@ -72,43 +94,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     for name, action in actions.items():
-        add = action.add_argument
-        add("--ledger", metavar="WHERE", help=WHERE)
-        if name in ("show", "outcomes"):
-            add("--account", "-a", dest="account_id", metavar="ID", help="only of this account")
-            add("--plan", dest="plan_id", metavar="ID", help="only those of the plan with this id")
-            add("--actor", metavar="NAME", help="only those of this person or program")
-            add("--since", type=_moment, metavar="TIME", help="only from 2026-03-01 on, say (UTC)")
-            add("--until", type=_moment, metavar="TIME", help="only those before this time")
-            add("--limit", type=int, metavar="N", help="only the newest N")
-        if name == "outcomes":
-            connection.add_arguments(action)
-        else:
-            connection.add_service(add)
-        if name != "verify":
-            output.add_arguments(action)
-    states = get_args(State)
-    about = f"only those in this state: {', '.join(states)}"
-    actions["show"].add_argument("--state", choices=states, metavar="STATE", help=about)
-    actions["outcomes"].set_defaults(state="staged")
-    add = actions["settle"].add_argument
-    add("entry", metavar="ENTRY", nargs="+", help="the id of an entry, or its beginning")
-    outcome = actions["settle"].add_mutually_exclusive_group()
-    outcome.add_argument(
-        "--draft", metavar="ID", help="this draft was staged; by default, that of each entry"
-    )
-    outcome.add_argument("--not-staged", action="store_true", help="no draft was staged")
-    add("--by", required=True, metavar="NAME", help="the name of that human")
-    actions["verify"].add_argument(
-        "--head",
-        metavar="HASH",
-        help="a hash from an earlier report: an error if no row has it, as in an older copy",
-    )
+        added = action.add_table(_TABLES[name], TIME=_moment)
+        if name == "show":
+            added["state"].choices = _STATES
+        elif name == "outcomes":
+            action.set_defaults(state="staged")
+        elif name == "settle":
+            added["by"].required = True
 
 
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
-    connection.require_ledger(options)
+    connection.add_from_service(options, needs_ledger=True)
     seen: dict[str, dict[str, JSON]] = {}
     ledger = open_ledger(options.ledger)
     match options.action:
@@ -123,9 +120,7 @@ def run(options: argparse.Namespace) -> int:
         case action:
             entries = ledger.entries(**{name: getattr(options, name) for name in _FILTERS})
             if action == "outcomes":
-                from adclient import AdClient
-
-                with AdClient(**connection.settings(options)) as client:
+                with connection.open_client(options) as client:
                     for each in ledger.outcomes(client, entries):
                         found = {"state": each.state, "text": each.text, "seen": each.seen}
                         seen[each.entry.entry_id] = found
@@ -155,12 +150,12 @@ def _drafts_to_settle(
     entries: Collection[Entry], options: argparse.Namespace
 ) -> dict[str, str | None]:
     """The draft of each entry that is settled; None if none was staged."""
-    if options.draft is not None and len(options.entry) > 1:
+    if options.draft_id is not None and len(options.entry) > 1:
         raise ConfigurationError("--draft is for one ENTRY; without it, each keeps its own draft")
     drafts: dict[str, str | None] = {}
     for start in options.entry:
         entry = _entry_by_id(entries, start)
-        draft_id = entry.draft_id if options.draft is None else options.draft
+        draft_id = entry.draft_id if options.draft_id is None else options.draft_id
         if options.not_staged == (draft_id is not None):
             problem = (
                 f"its draft is {draft_id}" if draft_id else "--draft or --not-staged is missing"

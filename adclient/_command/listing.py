@@ -1,35 +1,40 @@
-"""`adclient list`: what one of the seven reads returns, page after page."""
+"""`adclient list`: what one of the seven reads returns, page after page, of one account or many."""
 
 import argparse
+import errno
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
-from adclient._command import EXIT_CODES, accounts, connection, describe, output
+from adclient._command import EXIT_CODES, Parser, connection, output
 from adclient._command.output import Writer, json_line
 from adclient._command.terminal import YELLOW, tell
+from adclient._service.file import read_service
 from adclient._show.tracebacks import needs
 from adclient._tables.items import Items
+from adclient._tables.records import row_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import without_secrets
 from adclient.errors import AdClientError, ConfigurationError
-from adclient.extend import OPERATIONS, Operation
+from adclient.extend import OPERATIONS
 from adclient.models import Item
 from adclient.options import check_count
 
 if TYPE_CHECKING:
-    from adclient import Page
+    from adclient import AccountRead, AdClient, Page
 
 _METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
 # `beta.campaigns` is `beta.list_campaigns`.
 _READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
-_PARAMETERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
-# Each parameter of a read, and its option.
-_OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _PARAMETERS}
+_FILTERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
+_OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _FILTERS}
+_SOME_FAILED = 3  # the exit code
 _EXAMPLES = """\
 adclient list beta.campaigns --account account_b204
 adclient list gamma.ads -a account_c3d8 --sort -spend --limit 10
@@ -44,50 +49,59 @@ JSON is written page by page. If that is interrupted, or if --limit leaves somet
 line on standard error names the --cursor to continue with. That repeats what was written of the \
 last page, if it was not complete.
 """
+_TABLE = f"""\
+READ  what to list; see below
+--account -a ID...  a connected account; repeatable; by default, those of the service file
+--accounts-from FILE  a file with the id of an account in each line; - is standard input
+--at-once N=10  how many of several accounts are read at once (%(default)s)
+{{filters}}
+--limit N  the most items to list; with --sort, the first of all
+--cursor CURSOR  where to continue an earlier listing
+{output.SHAPES}\
+| --parquet FILE  a Parquet file; of several accounts, a folder with one for each (extra: arrow)
+--class MODULE:NAME  the class that determines the columns of Parquet, from a module of yours
+--convert MODULE:NAME  what converts values for the class, such as a Lenient(), from a module of
+    yours
+columns:
+--columns NAMES  only these, in this order, such as id,name,spend
+--sort NAMES  by these columns, such as -spend,name; a - is descending; all items are read first
+--flat  the fields of objects as columns of their own, such as budget.amount
+{connection.CONNECTION}"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    reads = [
-        f"  {name:<24} {' '.join(_OPTIONS[each] for each in _filters(read))}".rstrip()
+    reads = "\n".join(
+        f"  {name:<24} {' '.join(_OPTIONS[each.name] for each in read.parameters[1:])}".rstrip()
         for name, read in _READS.items()
-    ]
-    codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts failed"}
-    describe(parser, _EXAMPLES, _ABOUT.format(reads="\n".join(reads)), codes)
-    add = parser.add_argument
-    add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
-    accounts.add_arguments(parser)
-    for name, option in _OPTIONS.items():
-        is_object, about = _PARAMETERS[name].type == "object", _PARAMETERS[name].about
-        kind, metavar = (connection.json_object, "JSON") if is_object else (str, option[2:].upper())
-        add(option, metavar=metavar, dest=name, type=kind, help=about or f"only this {option[2:]}")
-    about = "the most items to list; with --sort, the first of all"
-    add("--limit", type=int, metavar="N", help=about)
-    add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
-    add_shape = output.add_arguments(parser)
-    about = "a Parquet file; of several accounts, a folder with one for each (extra: arrow)"
-    add_shape("--parquet", metavar="FILE", help=about)
-    about = "the class that determines the columns of Parquet, from a module of yours"
-    add("--class", dest="cls", type=_class, metavar="MODULE:NAME", help=about)
-    about = "what converts values for the class, such as a Lenient(), from a module of yours"
-    add("--convert", type=_imported, metavar="MODULE:NAME", help=about)
-    output.add_columns(parser)
-    connection.add_arguments(parser)
+    )
+    codes = EXIT_CODES | {_SOME_FAILED: "some of several accounts failed"}
+    parser.describe(_EXAMPLES, _ABOUT.format(reads=reads), codes)
+    filters = "\n".join(
+        f"{option} {'JSON' if _FILTERS[name].type == 'object' else option[2:].upper()}"
+        f"  {_FILTERS[name].about or f'only this {option[2:]}'}"
+        for name, option in _OPTIONS.items()
+    )
+    types = {"JSON": connection.json_object, "CURSOR": _cursor, "MODULE:NAME": _imported}
+    table = _TABLE.replace("{filters}", filters)
+    added = parser.add_table(table, NAMES=output.names_of, **types)
+    parser.set_defaults(columns=[], sort=[])
+    added["read"].choices = [*_READS, *_METHODS]
 
 
 def run(options: argparse.Namespace) -> int:
     """List the items; the exit code."""
-    from adclient import AdClient
-
     read = _READS.get(options.read) or _METHODS[options.read]
     if options.limit is not None:
         check_count("limit", options.limit, least=1)
     filters = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
-    for name in filters.keys() - set(_filters(read)):
+    for name in filters.keys() - {each.name for each in read.parameters}:
         raise ConfigurationError(f"{options.read} takes no {_OPTIONS[name]}")
-    ids = accounts.account_ids(options)
+    ids = _account_ids(options)
     is_one = len(ids) == 1 and options.accounts_from is None
     cls: type[Any] | None = options.cls
+    if cls is not None and not has_fields(cls):
+        raise ConfigurationError("--class names neither an attrs class nor a dataclass")
     if cls is not None and options.parquet is None:
         raise ConfigurationError("--class is for --parquet")
     if cls is None and options.convert is not None:
@@ -99,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
             raise ConfigurationError("--columns, --sort and --flat are not for --parquet")
         with needs("arrow"):  # before anything is read
             import_module("pyarrow.parquet")
-    with AdClient(**connection.settings(options)) as client:
+    with connection.open_client(options) as client:
         method = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
 
         def call(*, account_id: str, cursor: JSON = None) -> "Page[Item]":
@@ -107,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
             return page if cls is None else page.typed(cls, convert=options.convert)
 
         if not is_one:
-            return accounts.list_accounts(client, call, ids, options)
+            return _list_accounts(client, call, ids, options)
         writer, kept = Writer(options), list[Item]()
         page = call(account_id=ids[0], cursor=options.cursor)
         limit: int | None = None if options.sort else options.limit
@@ -125,6 +139,54 @@ def run(options: argparse.Namespace) -> int:
             tell(str(misfit))
             return 1
     return 0
+
+
+def _account_ids(options: argparse.Namespace) -> list[str]:
+    """The accounts that the options name, or else the service file, each once."""
+    ids: list[str] = options.account_id
+    if options.accounts_from is not None:
+        text = connection.read_text("--accounts-from", options.accounts_from)
+        lines = map(str.strip, text.splitlines())
+        ids += [line for line in lines if line and not line.startswith("#")]
+    elif not ids and (path := connection.service_path(options)) is not None:
+        ids += read_service(path).accounts
+    if not ids:
+        raise ConfigurationError("no account: pass --account ID or --accounts-from FILE")
+    return [*dict.fromkeys(ids)]
+
+
+def _list_accounts(
+    client: "AdClient", read: "AccountRead[Item]", ids: Sequence[str], options: argparse.Namespace
+) -> int:
+    """Write the items of each account, in Parquet to a file of its own; the exit code."""
+    writer = Writer(options)
+    folder = None if options.parquet is None else Path(options.parquet)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)  # an error before anything is read
+    progress, failed = writer.leaves_place_for_bar, 0
+    with client.over_accounts(read, ids, at_once=options.at_once, progress=progress) as accounts:
+        for account_id, result in accounts:
+            try:
+                if isinstance(result, AdClientError):
+                    raise result
+                if folder is None:
+                    writer.add({"account_id": account_id} | row_of(item) for item in result)
+                else:
+                    part = folder / f"part-{quote(account_id, safe='')}.parquet"
+                    unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
+                    output.write_parquet(str(unfinished), result)
+                    unfinished.replace(part)
+            except (AdClientError, ValueError, OSError) as error:
+                # Of this account alone: such as a value that does not fit the class.
+                if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+                    raise
+                tell(f"{account_id}: {error}")
+                failed += 1
+    if folder is None:
+        writer.end()
+    if failed:
+        tell(f"{failed} of {len(ids)} accounts failed")
+    return 1 if failed == len(ids) else _SOME_FAILED if failed else 0
 
 
 def _read(page: "Page[Item]", left: int | None, cursor: JSON, items: Writer | list[Item]) -> None:
@@ -153,10 +215,9 @@ def _how_to_continue(cursor: JSON, remark: str = "") -> str:
     shown = without_secrets(cursor)
     if shown != cursor:
         remark += ", which lacks a credential that the service put there"
-    cursor = shown
     # A text that reads as JSON, or that a terminal would not show, is written as JSON.
-    is_plain = isinstance(cursor, str) and cursor.isprintable() and _cursor(cursor) == cursor
-    text = str(cursor) if is_plain else json_line(cursor)
+    is_plain = isinstance(shown, str) and shown.isprintable() and _cursor(shown) == shown
+    text = str(shown) if is_plain else json_line(shown)
     return f"; continue with --cursor {shlex.quote(text)}{remark}"
 
 
@@ -168,12 +229,6 @@ def _cursor(text: str) -> JSON:
         return text
 
 
-def _class(name: str) -> type[Any]:
-    if not has_fields(cls := _imported(name)):
-        raise argparse.ArgumentTypeError(f"{name!r} is neither an attrs class nor a dataclass")
-    return cls
-
-
 def _imported(name: str) -> Any:
     """What has a name in a module that Python finds, also in the current folder."""
     module, _, attribute = name.partition(":")
@@ -183,7 +238,3 @@ def _imported(name: str) -> Any:
     except (Exception, SystemExit) as error:  # whatever the module raises
         problem = f"{name!r}: {type(error).__name__}: {error}"
         raise argparse.ArgumentTypeError(problem) from None
-
-
-def _filters(read: Operation) -> list[str]:
-    return [parameter.name for parameter in read.parameters if not parameter.required]

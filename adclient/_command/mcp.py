@@ -6,8 +6,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from adclient._command import connection, describe, is_closed_pipe
-from adclient._command.ledger import add_ledger, prepare
+from adclient._command import Parser, connection, is_closed_pipe
+from adclient._command.ledger import LEDGER, NEW_LEDGER, prepare
 from adclient._command.listening import address_of, listen
 from adclient._command.terminal import YELLOW, tell
 from adclient.errors import ConfigurationError
@@ -27,28 +27,27 @@ adclient mcp --account account_b204
 adclient mcp --policy policy.toml --writes --ledger drafts.db
 """
 _GRACE = 5  # seconds for calls under way, after Ctrl-C
+_TABLE = f"""\
+--policy FILE  the policy, a TOML file
+--account -a ID  the only account; else those of the policy
+--writes  offer the writes, too; needs a policy and a ledger
+--http PORT  serve at http://HOST:PORT/mcp, not over standard input and output
+--host HOST={_HOST}  where --http listens (%(default)s); beyond this machine, it needs a token in
+    {_TOKEN}
+{LEDGER}{NEW_LEDGER}{connection.CONNECTION}"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    describe(parser, _EXAMPLES)
-    add = parser.add_argument
-    add("--policy", metavar="FILE", help="the policy, a TOML file")
-    add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
-    add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
-    about = "serve at http://HOST:PORT/mcp, not over standard input and output"
-    add("--http", metavar="PORT", type=int, help=about)
-    about = f"where --http listens (%(default)s); beyond this machine, it needs a token in {_TOKEN}"
-    add("--host", default=_HOST, help=about)
-    add_ledger(parser)
-    connection.add_arguments(parser)
+    parser.describe(_EXAMPLES)
+    parser.add_table(_TABLE)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the input ends, or until Ctrl-C; the exit code."""
     connection.add_from_service(options)
     policy = Policy() if options.policy is None else Policy.read(options.policy)
-    account: str | None = options.account
+    account: str | None = options.account_id
     if account is not None:
         policy = policy.for_account(account)
     elif policy.accounts is None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Container, Iterator
 from keyword import iskeyword
 
-from adclient._command import EXIT_CODES, connection, describe
+from adclient._command import EXIT_CODES, Parser, connection
 from adclient._service.file import read_service
 from adclient._service.model import Service, Shape, Shapes
 from adclient.errors import ConfigurationError
@@ -27,11 +27,11 @@ _PLAIN = re.compile(r"[a-z][A-Za-z0-9_]*")
 _TAKEN = {"attrs", "bool", "dict", "float", "int", "list", "object", "self", "str"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     examples = "adclient models --service service.toml >ads_models.py"
-    describe(parser, examples, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
-    connection.add_service(parser.add_argument)
+    parser.describe(examples, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
+    parser.add_table(connection.SERVICE)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from importlib import import_module
@@ -24,6 +24,12 @@ from adclient.models import Item
 Row = Mapping[str, object]
 Rows = Sequence[Row]
 
+SHAPES = """\
+output:
+| --table  a table that fits the terminal: the default on a terminal
+| --json  one JSON object per line: the default elsewhere
+| --csv  CSV; apostrophes keep a spreadsheet from taking texts for formulas
+"""
 _GAP = "  "
 _NARROW = 24  # to which texts are cut, so that more columns fit
 _NARROWEST = 4  # of a column that is chosen
@@ -34,33 +40,15 @@ _QUOTED = re.compile(r'[",\r\n]')
 _FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=\s*[=+\-@＝＋－＠])")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> Callable[..., object]:
-    """Describe the options for the shape of the output; what is returned adds another shape."""
-    shape = parser.add_argument_group("output").add_mutually_exclusive_group()
-    for name, about in {
-        "table": "a table that fits the terminal: the default on a terminal",
-        "json": "one JSON object per line: the default elsewhere",
-        "csv": "CSV; apostrophes keep a spreadsheet from taking texts for formulas",
-    }.items():
-        shape.add_argument(f"--{name}", action="store_const", const=name, dest="shape", help=about)
-    return shape.add_argument
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Describe the options for columns and their order."""
-    add = parser.add_argument_group("columns").add_argument
-    about = "only these, in this order, such as id,name,spend"
-    add("--columns", type=_names, default=[], metavar="NAMES", help=about)
-    about = "by these columns, such as -spend,name; a - is descending; all items are read first"
-    add("--sort", type=_names, default=[], metavar="NAMES", help=about)
-    about = "the fields of objects as columns of their own, such as budget.amount"
-    add("--flat", action="store_true", help=about)
+def names_of(text: str) -> list[str]:
+    """The type of an option that names columns."""
+    return [name for each in text.split(",") if (name := each.strip())]
 
 
 def shape_of(options: argparse.Namespace) -> str:
     """The shape that was asked for, else what suits standard output."""
-    shape: str | None = options.shape
-    return shape or ("table" if sys.stdout.isatty() else "json")
+    default = "table" if sys.stdout.isatty() else "json"
+    return next((name for name in ("table", "json", "csv") if getattr(options, name)), default)
 
 
 class Writer:
@@ -117,10 +105,6 @@ def _is_pipe() -> bool:
     with suppress(OSError):
         return S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
     return False
-
-
-def _names(text: str) -> list[str]:
-    return [name for each in text.split(",") if (name := each.strip())]
 
 
 def _sorted(rows: Sequence[Row], field: str, is_descending: bool) -> list[Row]:

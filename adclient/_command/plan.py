@@ -5,8 +5,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from adclient._command import EXIT_CODES, add_actions, connection, describe
-from adclient._command.ledger import WHERE, add_ledger, prepare
+from adclient._command import EXIT_CODES, Parser, add_actions, connection
+from adclient._command.ledger import LEDGER, NEW_LEDGER, prepare
 from adclient._command.output import json_line
 from adclient._command.terminal import YELLOW, show, tell
 from adclient._show.reports import markdown_of
@@ -34,12 +34,23 @@ _EXAMPLES = """\
 adclient plan check changes.toml --policy policy.toml
 adclient plan stage changes.toml --policy policy.toml --ledger drafts.db
 """
+_ABOUT = "Of several exit codes that apply, the worst is returned: 5, 4, 3, 1, then 7."
+_PLANS = """\
+FILE...  a plan, a TOML file
+--policy FILE  the policy, a TOML file
+| --markdown  one comment for a pull request
+| --json  for programs, one line for each plan
+"""
+_REVERT = f"""\
+PLAN  the id of the plan whose drafts are reverted
+{LEDGER}\
+--output -o FILE  a new file for the plan; else it is printed
+{connection.SERVICE}"""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    about = "Of several exit codes that apply, the worst is returned: 5, 4, 3, 1, then 7."
-    describe(parser, _EXAMPLES, about, CODES)
+    parser.describe(_EXAMPLES, _ABOUT, CODES)
     actions = add_actions(
         parser,
         check=(
@@ -55,34 +66,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml",
         ),
     )
-    add = actions.pop("revert").add_argument
-    add("plan", metavar="PLAN", help="the id of the plan whose drafts are reverted")
-    add("--ledger", metavar="WHERE", help=WHERE)
-    add("--output", "-o", metavar="FILE", help="a new file for the plan; else it is printed")
-    connection.add_service(add)
-    for name, action in actions.items():
-        add = action.add_argument
-        add("plans", metavar="FILE", nargs="+", help="a plan, a TOML file")
-        add("--policy", metavar="FILE", help="the policy, a TOML file")
-        shape = action.add_mutually_exclusive_group().add_argument
-        shape("--markdown", action="store_true", help="one comment for a pull request")
-        shape("--json", action="store_true", help="for programs, one line for each plan")
-        if name == "check":
-            connection.add_service(add)
-        else:
-            add_ledger(action)
-            connection.add_arguments(action)
+    actions["check"].add_table(_PLANS + connection.SERVICE)
+    actions["stage"].add_table(_PLANS + LEDGER + NEW_LEDGER + connection.CONNECTION)
+    actions["revert"].add_table(_REVERT)
 
 
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
     if options.action == "revert":
         return _revert(options)
-    plans = _read(options.plans)
-    if options.action == "check":
-        connection.add_from_service(options)
-    else:
-        connection.require_ledger(options)
+    plans = _read(options.file)
+    connection.add_from_service(options, needs_ledger=options.action == "stage")
     policy = None if options.policy is None else Policy.read(options.policy)
     if options.action == "check":
         reports = [plan.check(policy) for plan in plans]
@@ -113,10 +107,10 @@ def _read(paths: Sequence[str]) -> list[Plan]:
 
 
 def _revert(options: argparse.Namespace) -> int:
-    connection.require_ledger(options)
+    connection.add_from_service(options, needs_ledger=True)
     if options.output is not None and Path(options.output).exists():
         raise ConfigurationError(f"{options.output} exists already")
-    plan = Plan.revert(options.plan, open_ledger(options.ledger).entries())
+    plan = Plan.revert(options.plan_id, open_ledger(options.ledger).entries())
     for note in plan.notes:
         tell(note, YELLOW)
     if options.output is None:
@@ -129,15 +123,12 @@ def _revert(options: argparse.Namespace) -> int:
 def _staged(
     plans: list[Plan], policy: Policy | None, options: argparse.Namespace
 ) -> list[PlanReport]:
-    from adclient import AdClient
-
     actor = next(filter(None, map(from_environment, _ACTORS)), None)
     reports: list[PlanReport] = []
     before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
     try:
         ledger = open_ledger(options.ledger)
-        given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
-        with AdClient(**given) as client:
+        with connection.open_client(options, policy=policy, ledger=ledger, actor=actor) as client:
             prepare(ledger, options)  # not before: an address may be wrong
             for report in stage_all(plans, client):
                 reports.append(report)  # each at once: an interrupt must lose none

@@ -4,7 +4,7 @@ import argparse
 import signal
 from urllib.parse import urlsplit
 
-from adclient._command import describe
+from adclient._command import Parser
 from adclient._command.listening import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._service.file import read_service
@@ -28,22 +28,22 @@ _STORY = """\
 account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
                  account_d118 (delta)"""
 
+_TABLE = """\
+--host HOST=127.0.0.1  the address to listen on (%(default)s)
+--port N=8765  0 is any free one (%(default)s)
+--seed TEXT=halden  determines the ids of drafts and continuations (%(default)s)
+--like FILE  a service file, to serve accounts like those of a service
+--token TOKEN  the token, or other secret, that every request must carry
+--page-size N  how many items a page holds (50); not with --like
+--latency SECONDS=0  how many seconds each response takes (%(default)s)
+--expose  allow a host that others can reach
+"""
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    describe(parser, "adclient fake\nadclient fake --port 9000 --like service.toml")
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
-    add("--port", type=int, default=8765, metavar="N", help="0 is any free one (%(default)s)")
-    about = "determines the ids of drafts and continuations (%(default)s)"
-    add("--seed", default="halden", metavar="TEXT", help=about)
-    add("--like", metavar="FILE", help="a service file, to serve accounts like those of a service")
-    add("--token", help="the token, or other secret, that every request must carry")
-    about = "how many items a page holds (50); not with --like"
-    add("--page-size", type=int, metavar="N", help=about)
-    about = "how many seconds each response takes (%(default)s)"
-    add("--latency", type=float, default=0, metavar="SECONDS", help=about)
-    add("--expose", action="store_true", help="allow a host that others can reach")
+    parser.describe("adclient fake\nadclient fake --port 9000 --like service.toml")
+    parser.add_table(_TABLE)
 
 
 def run(options: argparse.Namespace) -> int:

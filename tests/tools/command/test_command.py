@@ -86,8 +86,6 @@ def test_output_is_utf_8_or_what_a_terminal_has(is_terminal, name, monkeypatch) 
     (["plan", "x"], "there is no action x: choose from check, stage, revert. See"),
     ([*CAMPAIGNS, "--acount=a"], "adclient list takes no --acount=a: did you mean --account? See"),
     ([*CAMPAIGNS, "--limit", "x"], "--limit: invalid int value: 'x'. See `adclient list --help`"),
-    (["mcp", "-a", "a", "--account", "b"], "--account is given twice. See `adclient mcp --help`"),
-    (["doctor", "http://x", "--url", "http://x"], "--url is given twice. See"),
 )
 def test_mistake_is_one_line_with_a_suggestion(words, problem) -> None:
     ran = run_command(*words)

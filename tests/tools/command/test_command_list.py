@@ -73,7 +73,7 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, everything) -> None:
     ("arguments", "complaint"),
     (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
     ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account; --sort"),
-    ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is neither an attrs class nor a"),
+    ([*ADS, "--class", "attrs:frozen"], "--class names neither an attrs class nor a dataclass"),
     ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
     ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
     ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
@@ -112,7 +112,7 @@ def test_token_comes_from_where_it_is_safe(arguments, tmp_path, monkeypatch) -> 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "token").write_text(f"{SECRET}\r\n", "utf-8-sig")  # as on Windows
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{SECRET}\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{SECRET}\n".encode())))
     fake = FakeAdService(token=SECRET)
     with fake.as_environment():
         monkeypatch.delenv("ADCLIENT_TOKEN")
