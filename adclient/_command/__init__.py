@@ -50,17 +50,9 @@ _COMMANDS = {
 }
 # The arguments of clients and ledgers that options set under another name.
 _ARGUMENTS = {
-    "account": "account_id",
-    "ca_file": "verify",
-    "campaign": "campaign_id",
-    "class": "cls",
-    "creative": "creative_id",
-    "draft": "draft_id",
-    "header": "headers",
-    "plan": "plan_id",
-    "requests": "most_requests",
-    "retries": "max_retries",
-    "url": "base_url",
+    **{name: f"{name}_id" for name in ("account", "campaign", "creative", "draft", "plan")},
+    **{"header": "headers", "requests": "most_requests", "retries": "max_retries"},
+    **{"ca_file": "verify", "class": "cls", "url": "base_url"},
 }
 _VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
 _OPTION = re.compile(r"(\| )?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")

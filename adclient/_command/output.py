@@ -57,8 +57,7 @@ class Writer:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._shape = shape_of(options)
-        is_kept = bool(options.sort or options.parquet)
-        self.is_streamed = self._shape == "json" and not is_kept
+        self.is_streamed = self._shape == "json" and not options.sort and options.parquet is None
         self._rows: list[Row] = []
         self._seen: dict[str, None] = {}
 
@@ -72,20 +71,22 @@ class Writer:
             self._rows.append(_flat(row) if self._options.flat else row)
             self._seen |= dict.fromkeys(self._rows[-1])
         if self.is_streamed:
-            write(self._chosen(), "json")
-            self._rows.clear()
+            self._write()
 
     def end(self) -> None:
         """Write what is kept; refuse a column that no item has had, unless there are no items."""
-        sort: list[str] = self._options.sort
-        for name in (*self._options.columns, *(each.removeprefix("-") for each in sort)):
+        sort = [(each.removeprefix("-"), each.startswith("-")) for each in self._options.sort]
+        for name in (*self._options.columns, *(name for name, _ in sort)):
             if self._seen and name not in self._seen:
                 hint = did_you_mean(name, self._seen) or f": there are {', '.join(self._seen)}"
                 raise ConfigurationError(f"there is no column {name}{hint}")
-        for name in reversed(sort):  # each keeps the order of the one before among equals
-            self._rows = _sorted(self._rows, name.removeprefix("-"), name.startswith("-"))
+        for name, is_descending in reversed(sort):  # each keeps the earlier order among equals
+            last = [row for row in self._rows if row.get(name) is None]  # in either order
+            rows = [row for row in self._rows if row.get(name) is not None]
+            rows.sort(key=lambda row: _rank(row[name]), reverse=is_descending)
+            self._rows = rows + last
         if not self.is_streamed:
-            write(self._chosen(), self._shape, chosen=self._options.columns)
+            self._write()
 
     @property
     def leaves_place_for_bar(self) -> bool:
@@ -94,25 +95,16 @@ class Writer:
         Rows are streamed to the same terminal, and who reads from a pipe may write there.
         """
         is_met = self.is_streamed and sys.stdout.isatty()
-        return sys.stderr.isatty() and not is_met and not _is_pipe()
+        with suppress(OSError):  # it may be no file
+            is_met |= S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return sys.stderr.isatty() and not is_met
 
-    def _chosen(self) -> list[Row]:
+    def _write(self) -> None:
         rows, names = self._rows[: self._options.limit], self._options.columns
-        return [{name: row.get(name) for name in names} for row in rows] if names else rows
-
-
-def _is_pipe() -> bool:
-    with suppress(OSError):
-        return S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
-    return False
-
-
-def _sorted(rows: Sequence[Row], field: str, is_descending: bool) -> list[Row]:
-    """Rows by a field; those without a value are last in either order."""
-    ranks = [_rank(row.get(field)) for row in rows]
-    order = [place for place, rank in enumerate(ranks) if rank]
-    order.sort(key=lambda place: ranks[place], reverse=is_descending)
-    return [rows[place] for place in (*order, *(p for p, rank in enumerate(ranks) if not rank))]
+        if names:
+            rows = [{name: row.get(name) for name in names} for row in rows]
+        write(rows, self._shape, chosen=names)
+        self._rows.clear()
 
 
 def _flat(row: Row, above: str = "") -> dict[str, object]:
@@ -125,16 +117,14 @@ def _flat(row: Row, above: str = "") -> dict[str, object]:
     return flat
 
 
-def _rank(value: object) -> tuple[int, Decimal, str] | tuple[()]:
-    """A key that sorts numbers, also those in texts, before other texts; empty without a value."""
-    if value is None:
-        return ()
+def _rank(value: object) -> tuple[int, Decimal, str]:
+    """A key that sorts numbers, also those in texts, before other texts."""
     text = value if isinstance(value, str) else json_text(value)
-    try:
+    with suppress(InvalidOperation):
         number = Decimal(text)
-    except InvalidOperation:
-        number = Decimal("nan")
-    return (0, number, "") if number.is_finite() else (1, Decimal(0), text.casefold())
+        if number.is_finite():
+            return (0, number, "")
+    return (1, Decimal(0), text.casefold())
 
 
 def write(
@@ -189,21 +179,25 @@ def _write_table(rows: Rows, below: Sequence[str], chosen: Sequence[str] | None)
         return
     names, numbers = ranked_columns(rows)
     names = [*(chosen or names)]
-    texts = {name: [short(name), *(_shown(row.get(name)) for row in rows)] for name in names}
-    widths = {name: max(map(width_of, cells)) for name, cells in texts.items()}
+    cells = {
+        name: ["" if (value := row.get(name)) is None else short(value) for row in rows]
+        for name in names
+    }
+    widths = {name: max(width_of(short(name)), *map(width_of, cells[name])) for name in names}
     widths = _fitting(widths, numbers, len(chosen or ()))
-    for number, row in enumerate(zip(*(texts[name] for name in widths), strict=True)):
-        line = _GAP.join(map(_padded, row, widths.values(), (name in numbers for name in widths)))
-        print(line.rstrip() if number else painted(line.rstrip(), BOLD, sys.stdout))
-        for each in below[number - 1 : number] if number else ():
+
+    def line_of(texts: Iterable[str]) -> str:
+        padded = map(_padded, texts, widths.values(), (name in numbers for name in widths))
+        return _GAP.join(padded).rstrip()
+
+    print(painted(line_of(map(short, widths)), BOLD, sys.stdout))
+    for number, texts in enumerate(zip(*(cells[name] for name in widths), strict=True)):
+        print(line_of(texts))
+        for each in below[number : number + 1]:
             print(for_people(f"{_GAP}{each}", sys.stdout))
     if hidden := [short(name) for name in names if name not in widths]:
         how = "--json and --csv have them" if chosen is None else "--columns chooses"
         print(for_people(f"(not shown: {', '.join(hidden)}; {how})", sys.stdout))
-
-
-def _shown(value: object) -> str:
-    return "" if value is None else short(value)
 
 
 def _fitting(widths: Mapping[str, int], numbers: Collection[str], chosen: int) -> dict[str, int]:
@@ -229,9 +223,8 @@ def _fitting(widths: Mapping[str, int], numbers: Collection[str], chosen: int) -
 
 
 def _padded(text: str, width: int, is_number: bool) -> str:
-    if width_of(text) > width:
-        while width_of(text) > width - 1:
-            text = text[:-1]
-        text += "…"
-    blanks = " " * (width - width_of(text))
-    return blanks + text if is_number else text + blanks
+    mark = ""
+    while width_of(text) + len(mark) > width:
+        text, mark = text[:-1], "…"
+    blanks = " " * (width - width_of(text) - len(mark))
+    return f"{blanks}{text}{mark}" if is_number else f"{text}{mark}{blanks}"
