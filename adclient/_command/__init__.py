@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from shutil import get_terminal_size
 from typing import Any, NoReturn
@@ -54,8 +54,9 @@ _ARGUMENTS = {
     **{"header": "headers", "requests": "most_requests", "retries": "max_retries"},
     **{"ca_file": "verify", "class": "cls", "url": "base_url"},
 }
+_Type = Callable[[str], object] | Collection[str]
 _VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
-_OPTION = re.compile(r"(\| )?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
+_OPTION = re.compile(r"([|!] )?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
 _EXAMPLES = """\
 adclient fake
 adclient list beta.campaigns --url http://127.0.0.1:8765 -a account_b204
@@ -170,15 +171,14 @@ class Parser(argparse.ArgumentParser):
             parts.append(f"exit codes:{''.join(table)}")
         self.epilog = "\n\n".join(filter(None, parts))
 
-    def add_table(self, table: str, **types: Callable[[str], object]) -> dict[str, argparse.Action]:
+    def add_table(self, table: str, **types: _Type) -> None:
         """Add the options of a table, whose lines have names, a value, and the help.
 
         A value `N=10` has a default, `ID...` may be repeated, and `[URL]` left out. A line that
-        ends with a colon begins a group; lines that begin with `|` exclude each other. `types` are
-        those of values.
+        ends with a colon begins a group; lines that begin with `|` exclude each other, and one that
+        begins with `!` is required. `types` are those of values, or choices.
         """
         types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float} | types
-        added: dict[str, argparse.Action] = {}
         group: argparse._ActionsContainer = self
         exclusive: argparse._ActionsContainer | None = None
         for line in re.sub("\n {4,}", " ", table).splitlines():
@@ -186,12 +186,15 @@ class Parser(argparse.ArgumentParser):
                 group, exclusive = self.add_argument_group(line[:-1]), None
                 continue
             option, about = re.split(" {2,}", line, maxsplit=1)
-            bar, names, value, default, dots = _OPTION.findall(option)[0]
-            exclusive = (exclusive or group.add_mutually_exclusive_group()) if bar else None
+            mark, names, value, default, dots = _OPTION.findall(option)[0]
+            exclusive = (
+                (exclusive or group.add_mutually_exclusive_group()) if mark == "| " else None
+            )
             metavar = value.strip("[]")
             name = (names.split() or [metavar])[0].strip("-").lower().replace("-", "_")
             dest = _ARGUMENTS.get(name, name)
-            given: dict[str, Any] = {"metavar": metavar, "type": types.get(metavar, str)}
+            kind = types.get(metavar, str)
+            given: dict[str, Any] = {"type" if callable(kind) else "choices": kind}
             if not value:
                 given = {"action": "store_true"}
             elif dots:
@@ -200,13 +203,20 @@ class Parser(argparse.ArgumentParser):
                 given |= {"nargs": "?", "default": argparse.SUPPRESS}
             elif default:
                 given["default"] = default
+            if names:
+                given |= {"dest": dest} | ({"required": True} if mark == "! " else {})
+            if value:
+                given["metavar"] = metavar
             add = (exclusive or group).add_argument
-            added[dest] = (
-                add(*names.split(), dest=dest, help=about, **given)
-                if names
-                else add(dest, help=about, **given)
-            )
-        return added
+            add(*(names.split() or [dest]), help=about, **given)
+
+    def add_actions(self, actions: Mapping[str, tuple[str, str, str]], **types: _Type) -> None:
+        """Add what a command can do, each with its help, an example and its table of options."""
+        group = self.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+        for name, (text, example, table) in actions.items():
+            action = _added(group.add_parser, name, text)
+            action.describe(example, codes=None)
+            action.add_table(table, **types)
 
     def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
         """A problem that names the option of an argument, as it was typed, or its variable."""
@@ -268,16 +278,6 @@ class _Help(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return wrapped(indent + text, width)
-
-
-def add_actions(parser: Parser, **actions: tuple[str, str]) -> dict[str, Parser]:
-    """Add what a subcommand can do, each with its help text and examples; return their parsers."""
-    group = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    parsers: dict[str, Parser] = {}
-    for name, (text, examples) in actions.items():
-        parsers[name] = _added(group.add_parser, name, text)
-        parsers[name].describe(examples, codes=None)
-    return parsers
 
 
 def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import get_args
 
-from adclient._command import Parser, add_actions, connection, output
+from adclient._command import Parser, connection, output
 from adclient._show import diffs
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, ids_in_full, short
@@ -36,24 +36,44 @@ _NARROWED = f"""\
 --until TIME  only those before this time
 --limit N  only the newest N
 """
-_TABLES = {
-    "show": f"""\
+_ACTIONS = {
+    "show": (
+        "list the entries, the oldest first",
+        "adclient ledger show --ledger drafts.db --since 2026-03-01 --state refused",
+        f"""\
 {_NARROWED}{connection.SERVICE}\
 --state STATE  only those in this state: {", ".join(_STATES)}
 {output.SHAPES}""",
-    "outcomes": _NARROWED + output.SHAPES + connection.CONNECTION,
-    "unknown": LEDGER + connection.SERVICE + output.SHAPES,
-    "settle": f"""\
+    ),
+    "outcomes": (
+        "read what became of the staged drafts, as far as the service shows it",
+        "adclient ledger outcomes --ledger drafts.db --plan 2026-w47",
+        _NARROWED + output.SHAPES + connection.CONNECTION,
+    ),
+    "unknown": (
+        "list the entries of unknown outcome, which may have staged a draft",
+        "adclient ledger unknown --ledger drafts.db",
+        LEDGER + connection.SERVICE + output.SHAPES,
+    ),
+    "settle": (
+        "record what a human found out about entries, in the approval dashboard",
+        "adclient ledger settle 4f1c --ledger drafts.db --draft draft_51c0 --by kim",
+        f"""\
 ENTRY...  the id of an entry, or its beginning
 {LEDGER}{connection.SERVICE}\
 | --draft ID  this draft was staged; by default, that of each entry
 | --not-staged  no draft was staged
---by NAME  the name of that human
+! --by NAME  the name of that human
 {output.SHAPES}""",
-    "verify": f"""\
+    ),
+    "verify": (
+        "check that no entry was changed or lost, and print the hash of the last row",
+        "adclient ledger verify --ledger drafts.db",
+        f"""\
 {LEDGER}{connection.SERVICE}\
 --head HASH  a hash from an earlier report: an error if no row has it, as in an older copy
 """,
+    ),
 }
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
@@ -70,37 +90,7 @@ def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     parser.describe("adclient ledger show --ledger drafts.db")
-    actions = add_actions(
-        parser,
-        show=(
-            "list the entries, the oldest first",
-            "adclient ledger show --ledger drafts.db --since 2026-03-01 --state refused",
-        ),
-        outcomes=(
-            "read what became of the staged drafts, as far as the service shows it",
-            "adclient ledger outcomes --ledger drafts.db --plan 2026-w47",
-        ),
-        unknown=(
-            "list the entries of unknown outcome, which may have staged a draft",
-            "adclient ledger unknown --ledger drafts.db",
-        ),
-        settle=(
-            "record what a human found out about entries, in the approval dashboard",
-            "adclient ledger settle 4f1c --ledger drafts.db --draft draft_51c0 --by kim",
-        ),
-        verify=(
-            "check that no entry was changed or lost, and print the hash of the last row",
-            "adclient ledger verify --ledger drafts.db",
-        ),
-    )
-    for name, action in actions.items():
-        added = action.add_table(_TABLES[name], TIME=_moment)
-        if name == "show":
-            added["state"].choices = _STATES
-        elif name == "outcomes":
-            action.set_defaults(state="staged")
-        elif name == "settle":
-            added["by"].required = True
+    parser.add_actions(_ACTIONS, TIME=_moment, STATE=_STATES)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -118,7 +108,9 @@ def run(options: argparse.Namespace) -> int:
             drafts = _drafts_to_settle(ledger.entries(), options)
             entries = ledger.settle_all(drafts, by=options.by)
         case action:
-            entries = ledger.entries(**{name: getattr(options, name) for name in _FILTERS})
+            entries = ledger.entries(
+                **{name: getattr(options, name, "staged") for name in _FILTERS}
+            )
             if action == "outcomes":
                 with connection.open_client(options) as client:
                     for each in ledger.outcomes(client, entries):
@@ -154,25 +146,21 @@ def _drafts_to_settle(
         raise ConfigurationError("--draft is for one ENTRY; without it, each keeps its own draft")
     drafts: dict[str, str | None] = {}
     for start in options.entry:
-        entry = _entry_by_id(entries, start)
+        # An id that begins others names its own entry.
+        matches = [entry for entry in entries if entry.entry_id == start] or [
+            entry for entry in entries if start and entry.entry_id.startswith(start)
+        ]
+        if len(matches) != 1:
+            raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start}")
+        (entry,) = matches
         draft_id = entry.draft_id if options.draft_id is None else options.draft_id
         if options.not_staged == (draft_id is not None):
-            problem = (
-                f"its draft is {draft_id}" if draft_id else "--draft or --not-staged is missing"
+            missing = "--draft or --not-staged is missing"
+            raise ConfigurationError(
+                f"{start}: {f'its draft is {draft_id}' if draft_id else missing}"
             )
-            raise ConfigurationError(f"{start}: {problem}")
         drafts[entry.entry_id] = draft_id
     return drafts
-
-
-def _entry_by_id(entries: Collection[Entry], start: str) -> Entry:
-    """The entry with this id, or the only one whose id begins like this."""
-    matches = [entry for entry in entries if entry.entry_id == start] or [
-        entry for entry in entries if start and entry.entry_id.startswith(start)
-    ]
-    if len(matches) != 1:
-        raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start}")
-    return matches[0]
 
 
 def _moment(text: str) -> datetime:

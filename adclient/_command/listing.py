@@ -84,9 +84,8 @@ def add_arguments(parser: Parser) -> None:
     )
     types = {"JSON": connection.json_object, "CURSOR": _cursor, "MODULE:NAME": _imported}
     table = _TABLE.replace("{filters}", filters)
-    added = parser.add_table(table, NAMES=output.names_of, **types)
+    parser.add_table(table, READ=[*_READS, *_METHODS], NAMES=output.names_of, **types)
     parser.set_defaults(columns=[], sort=[])
-    added["read"].choices = [*_READS, *_METHODS]
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from keyword import iskeyword
 
 from adclient._command import EXIT_CODES, Parser, connection
 from adclient._service.file import read_service
-from adclient._service.model import Service, Shape, Shapes
+from adclient._service.model import Shape, Shapes
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_SERVICE
 
@@ -39,21 +39,15 @@ def run(options: argparse.Namespace) -> int:
     path = connection.service_path(options)
     if path is None:
         raise ConfigurationError(f"--service is missing: pass it, or set {ENV_SERVICE}")
-    service = read_service(path)
-    if not any(listing.item for listing in service.listings.values()):
-        raise ConfigurationError(f"{path}: it has the fields of no listing")
-    print(_module_of(service), end="")
-    return 0
-
-
-def _module_of(service: Service) -> str:
-    """The source of a module with one class for each listing whose items were seen."""
     made: dict[str, str] = {}
-    for read, listing in service.listings.items():
+    for read, listing in read_service(path).listings.items():
         if listing.item:
             kind = read.partition("_")[2].removesuffix("s")  # such as `campaign`
             _add_class(kind.title().replace("_", ""), listing.item, made)
-    return "\n\n".join([_HEAD, *made.values()])
+    if not made:
+        raise ConfigurationError(f"{path}: it has the fields of no listing")
+    print(*[_HEAD, *made.values()], sep="\n\n", end="")
+    return 0
 
 
 def _add_class(wanted: str, fields: Shapes, made: dict[str, str]) -> str:

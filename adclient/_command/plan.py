@@ -5,7 +5,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from adclient._command import EXIT_CODES, Parser, add_actions, connection
+from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.ledger import LEDGER, NEW_LEDGER, prepare
 from adclient._command.output import json_line
 from adclient._command.terminal import YELLOW, show, tell
@@ -41,34 +41,33 @@ FILE...  a plan, a TOML file
 | --markdown  one comment for a pull request
 | --json  for programs, one line for each plan
 """
-_REVERT = f"""\
+_ACTIONS = {
+    "check": (
+        "print what a policy would refuse; nothing is sent",
+        "adclient plan check changes.toml --policy policy.toml",
+        _PLANS + connection.SERVICE,
+    ),
+    "stage": (
+        "stage each change once, however often this runs, and print a report",
+        "adclient plan stage changes.toml --ledger drafts.db --new-ledger",
+        _PLANS + LEDGER + NEW_LEDGER + connection.CONNECTION,
+    ),
+    "revert": (
+        "write a plan that reverts the drafts of another one; nothing is sent",
+        "adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml",
+        f"""\
 PLAN  the id of the plan whose drafts are reverted
 {LEDGER}\
 --output -o FILE  a new file for the plan; else it is printed
-{connection.SERVICE}"""
+{connection.SERVICE}""",
+    ),
+}
 
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     parser.describe(_EXAMPLES, _ABOUT, CODES)
-    actions = add_actions(
-        parser,
-        check=(
-            "print what a policy would refuse; nothing is sent",
-            "adclient plan check changes.toml --policy policy.toml",
-        ),
-        stage=(
-            "stage each change once, however often this runs, and print a report",
-            "adclient plan stage changes.toml --ledger drafts.db --new-ledger",
-        ),
-        revert=(
-            "write a plan that reverts the drafts of another one; nothing is sent",
-            "adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml",
-        ),
-    )
-    actions["check"].add_table(_PLANS + connection.SERVICE)
-    actions["stage"].add_table(_PLANS + LEDGER + NEW_LEDGER + connection.CONNECTION)
-    actions["revert"].add_table(_REVERT)
+    parser.add_actions(_ACTIONS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,10 +77,10 @@ def run(options: argparse.Namespace) -> int:
     plans = _read(options.file)
     connection.add_from_service(options, needs_ledger=options.action == "stage")
     policy = None if options.policy is None else Policy.read(options.policy)
-    if options.action == "check":
-        reports = [plan.check(policy) for plan in plans]
-    else:
-        reports = _staged(plans, policy, options)
+    is_check = options.action == "check"
+    reports = (
+        [plan.check(policy) for plan in plans] if is_check else _staged(plans, policy, options)
+    )
     _print(reports, options)
     return worst_of(report.exit_code for report in reports)
 
