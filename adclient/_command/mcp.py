@@ -16,8 +16,6 @@ from adclient.options import check_token, from_environment
 from adclient.policy import Policy
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from adclient import AsyncAdClient
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
@@ -108,18 +106,14 @@ async def _serve(options: argparse.Namespace, client: "AsyncAdClient") -> None:
             if sys.stdin.isatty():
                 tell("this waits for messages of MCP on standard input; Ctrl-C ends it", YELLOW)
             await serve(client, writes=options.writes)
-        else:
-            app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
-            await _serve_http(app, options.host, options.http)
+            return
+        import uvicorn
 
-
-async def _serve_http(app: "ASGIApp", host: str, port: int) -> None:
-    import uvicorn
-
-    with listen(host, port) as listening:
+        app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
         # A client may keep a connection open for as long as it runs.
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
         server = uvicorn.Server(config)
-        signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
-        print(f"{address_of(listening)}/mcp", flush=True)
-        await server.serve([listening])
+        with listen(options.host, options.http) as listening:
+            signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
+            print(f"{address_of(listening)}/mcp", flush=True)
+            await server.serve([listening])

@@ -77,11 +77,31 @@ def run(options: argparse.Namespace) -> int:
     plans = _read(options.file)
     connection.add_from_service(options, needs_ledger=options.action == "stage")
     policy = None if options.policy is None else Policy.read(options.policy)
-    is_check = options.action == "check"
-    reports = (
-        [plan.check(policy) for plan in plans] if is_check else _staged(plans, policy, options)
-    )
-    _print(reports, options)
+    reports: list[PlanReport] = []
+    before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
+    try:
+        if options.action == "check":
+            reports += [plan.check(policy) for plan in plans]
+        else:
+            actor = next(filter(None, map(from_environment, _ACTORS)), None)
+            ledger = open_ledger(options.ledger)
+            given = {"policy": policy, "ledger": ledger, "actor": actor}
+            with connection.open_client(options, **given) as client:
+                prepare(ledger, options)  # not before: an address may be wrong
+                for report in stage_all(plans, client):
+                    reports.append(report)  # each at once: an interrupt must lose none
+    except KeyboardInterrupt:
+        for plan in plans[len(reports) :]:
+            tell(f"plan {plan.id} was not finished; stage it again")
+        raise
+    finally:
+        if options.markdown and reports:
+            print(markdown_of(table_of(reports)), end="")
+        else:
+            for report in reports:
+                print(json_line(report.to_dict())) if options.json else show(str(report))
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return worst_of(report.exit_code for report in reports)
 
 
@@ -119,43 +139,8 @@ def _revert(options: argparse.Namespace) -> int:
     return 3 if plan.notes else 0
 
 
-def _staged(
-    plans: list[Plan], policy: Policy | None, options: argparse.Namespace
-) -> list[PlanReport]:
-    actor = next(filter(None, map(from_environment, _ACTORS)), None)
-    reports: list[PlanReport] = []
-    before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
-    try:
-        ledger = open_ledger(options.ledger)
-        with connection.open_client(options, policy=policy, ledger=ledger, actor=actor) as client:
-            prepare(ledger, options)  # not before: an address may be wrong
-            for report in stage_all(plans, client):
-                reports.append(report)  # each at once: an interrupt must lose none
-    except KeyboardInterrupt:
-        if reports:
-            _print(reports, options)
-        for plan in plans[len(reports) :]:
-            tell(f"plan {plan.id} was not finished; stage it again")
-        raise
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return reports
-
-
 def _interrupt(*_: object) -> None:
     """Interrupt as Ctrl-C does, once: CI repeats the signal, which must not end the report."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-def _print(reports: list[PlanReport], options: argparse.Namespace) -> None:
-    if options.markdown:
-        print(markdown_of(table_of(reports)), end="")
-    else:
-        for report in reports:
-            if options.json:
-                print(json_line(report.to_dict()))
-            else:
-                show(str(report))

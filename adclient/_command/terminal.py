@@ -50,11 +50,10 @@ def show(text: str) -> None:
 
 def show_report(report: "ReportRecord", options: argparse.Namespace, **more: "JSON") -> None:
     """Print a report as text, Markdown or JSON."""
+    erase_line()
     if options.json:
-        erase_line()
         print(json.dumps({**report.to_dict(), **more}, indent=2))
     elif options.markdown:
-        erase_line()
         print(report.markdown(), end="")
     else:
         show(str(report))

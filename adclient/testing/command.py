@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+from functools import partial
 from urllib.parse import urlsplit
 
 from adclient._command import Parser
@@ -58,8 +59,14 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.port not in range(65536):
         raise ConfigurationError("--port must be from 0 to 65535")
+    if options.like is not None and options.page_size is not None:
+        raise ConfigurationError("--page-size: with --like, pages are those of the file")
+    names = ("seed", "token", "page_size")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    make = FakeAdService if options.like is None else partial(FakeAdService.like, options.like)
     try:
-        fake = _fake(options)
+        profile = Profile(latency=options.latency, business_rules=options.like is None)
+        fake = make(profile=profile, **given)
     except ConfigurationError:
         raise
     except ValueError as error:  # which begins with the name of an argument
@@ -81,17 +88,6 @@ def run(options: argparse.Namespace) -> int:
         finally:
             signal.signal(signal.SIGINT, before)
     return 130
-
-
-def _fake(options: argparse.Namespace) -> FakeAdService:
-    seed, token = options.seed, options.token
-    profile = Profile(latency=options.latency, business_rules=options.like is None)
-    if options.like is not None:
-        if options.page_size is not None:
-            raise ConfigurationError("--page-size: with --like, pages are those of the file")
-        return FakeAdService.like(options.like, seed=seed, token=token, profile=profile)
-    size = 50 if options.page_size is None else options.page_size
-    return FakeAdService(seed=seed, token=token, page_size=size, profile=profile)
 
 
 def _hints(options: argparse.Namespace, url: str) -> str:
