@@ -56,7 +56,7 @@ _ARGUMENTS = {
 }
 _Type = Callable[[str], object] | Collection[str]
 _VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
-_OPTION = re.compile(r"([|!] )?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
+_OPTION = re.compile(r"([|!]?) ?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
 _EXAMPLES = """\
 adclient fake
 adclient list beta.campaigns --url http://127.0.0.1:8765 -a account_b204
@@ -187,28 +187,24 @@ class Parser(argparse.ArgumentParser):
                 continue
             option, about = re.split(" {2,}", line, maxsplit=1)
             mark, names, value, default, dots = _OPTION.findall(option)[0]
-            exclusive = (
-                (exclusive or group.add_mutually_exclusive_group()) if mark == "| " else None
-            )
-            metavar = value.strip("[]")
-            name = (names.split() or [metavar])[0].strip("-").lower().replace("-", "_")
-            dest = _ARGUMENTS.get(name, name)
-            kind = types.get(metavar, str)
-            given: dict[str, Any] = {"type" if callable(kind) else "choices": kind}
+            exclusive = (exclusive or group.add_mutually_exclusive_group()) if mark == "|" else None
+            word = value.strip("[]")
+            name = (names or word).split()[0].strip("-").lower().replace("-", "_")
+            given: dict[str, Any] = {"help": about, "dest": _ARGUMENTS.get(name, name)}
             if not value:
-                given = {"action": "store_true"}
-            elif dots:
-                given |= {"action": "append", "default": []} if names else {"nargs": "+"}
-            elif value != metavar:
-                given |= {"nargs": "?", "default": argparse.SUPPRESS}
-            elif default:
+                given["action"] = "store_true"
+            else:
+                kind = types.get(word, str)
+                given |= {"metavar": word, "type" if callable(kind) else "choices": kind}
+            if default:
                 given["default"] = default
-            if names:
-                given |= {"dest": dest} | ({"required": True} if mark == "! " else {})
-            if value:
-                given["metavar"] = metavar
-            add = (exclusive or group).add_argument
-            add(*(names.split() or [dest]), help=about, **given)
+            if dots:
+                given |= {"action": "append", "default": []} if names else {"nargs": "+"}
+            if value != word:
+                given |= {"nargs": "?", "default": argparse.SUPPRESS}
+            if mark == "!":
+                given["required"] = True
+            (exclusive or group).add_argument(*names.split(), **given)
 
     def add_actions(self, actions: Mapping[str, tuple[str, str, str]], **types: _Type) -> None:
         """Add what a command can do, each with its help, an example and its table of options."""
