@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}", YELLOW)
+            warnings.showwarning = _tell_warning
             try:
                 options = _parsed(words)
                 parser = options.parser
@@ -179,8 +179,8 @@ class Parser(argparse.ArgumentParser):
         begins with `!` is required. `types` are those of values, or choices.
         """
         types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float} | types
-        group: argparse._ActionsContainer = self
-        exclusive: argparse._ActionsContainer | None = None
+        group: Any = self
+        exclusive: Any = None
         for line in re.sub("\n {4,}", " ", table).splitlines():
             if line.endswith(":"):
                 group, exclusive = self.add_argument_group(line[:-1]), None
@@ -289,6 +289,10 @@ def is_closed_pipe(error: BaseException) -> bool:
     # To Windows, that is an invalid argument; so is the name of a file, which its error has.
     is_invalid = error.errno == errno.EINVAL and error.filename is None
     return is_invalid or isinstance(error, BrokenPipeError)
+
+
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
+    tell(f"warning: {message}", YELLOW)
 
 
 def _discard_output() -> None:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, get_args
 
 from adclient._command import Parser, connection, output
 from adclient._show import diffs
@@ -108,9 +108,9 @@ def run(options: argparse.Namespace) -> int:
             drafts = _drafts_to_settle(ledger.entries(), options)
             entries = ledger.settle_all(drafts, by=options.by)
         case action:
-            entries = ledger.entries(
-                **{name: getattr(options, name, "staged") for name in _FILTERS}
-            )
+            # `outcomes` has no --state: it reads those of staged drafts.
+            given: dict[str, Any] = {each: getattr(options, each, "staged") for each in _FILTERS}
+            entries = ledger.entries(**given)
             if action == "outcomes":
                 with connection.open_client(options) as client:
                     for each in ledger.outcomes(client, entries):
