@@ -136,13 +136,20 @@ def _inferred(values: Sequence[Any]) -> Array:
     for prepare in (list[Any], _nearest):
         with suppress(ValueError, TypeError, OverflowError):
             prepared = prepare(values)
-            shown = str(kind := _infer_type(prepared))
-            # Files have no objects without fields, decimals would differ from page to page, and
-            # the C interface of Arrow cuts a name at NUL.
-            is_taken = not any(each in shown for each in ("struct<>", "decimal", "\0"))
-            if is_taken and shown.count(": ") <= _MAX_FIELDS:
+            kind = _infer_type(prepared)
+            if _is_taken(kind) and str(kind).count(": ") <= _MAX_FIELDS:
                 return pyarrow.array(prepared, kind)
     return pyarrow.array([None if value is None else json_text(value) for value in values])
+
+
+def _is_taken(kind: Any) -> bool:
+    """Check if any library can take a type."""
+    # Files have no objects without fields, decimals would differ from page to page, and the C
+    # interface of Arrow cuts a name at NUL.
+    if pyarrow.types.is_decimal(kind) or (pyarrow.types.is_struct(kind) and not kind.num_fields):
+        return False
+    fields = [kind.field(place) for place in range(kind.num_fields)]
+    return all("\0" not in field.name and _is_taken(field.type) for field in fields)
 
 
 def _nearest(value: Any) -> Any:

@@ -65,6 +65,7 @@ MANY = {f"f{n}": n for n in range(201)}
     ([{"a": 0.5}, {"a": 1}, {}], "struct<a: double>", [{"a": 0.5}, {"a": 1.0}, {"a": None}]),
     ([{"": None, "\0": None}], "string", ['{"":null,"\\u0000":null}']),
     ([{"a": {}}], "string", ['{"a":{}}']),
+    ([{"decimal": 2}], "struct<decimal: int64>", [{"decimal": 2}]),
     ([[D("0.1234567890123456789")]], "list<item: double>", [[0.12345678901234568]]),
     ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
     ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
