@@ -36,6 +36,7 @@ class BackgroundThread(Generic[T]):
     ) -> None:
         self._work, self._on_end = work, on_end
         self._done: Future[T] = Future()
+        self._process = os.getpid()
         context = copy_context()  # hooks see the context variables of the caller
         # A request must not keep the interpreter from exiting, so it is a daemon.
         self._thread = Thread(target=context.run, args=(self._run,), name=name, daemon=True)
@@ -46,11 +47,11 @@ class BackgroundThread(Generic[T]):
 
     def result(self) -> T:
         """Wait for the work, and return its value or raise its error."""
-        # It has no `ident` if it could not start.
-        if self._thread.ident is not None and not self._done.done():
-            self._thread.join()
-        # In a forked child, the thread is gone.
-        return self._done.result() if self._done.done() else copy_context().run(self._work)
+        # It has no `ident` if it could not start, and in a forked child it is gone. Not `join()`:
+        # before Python 3.13, a Ctrl-C in it marks a running thread as ended.
+        is_here = self._thread.ident is not None and self._process == os.getpid()
+        is_done = is_here or self._done.done()
+        return self._done.result() if is_done else copy_context().run(self._work)
 
     @property
     def has_failed(self) -> bool:

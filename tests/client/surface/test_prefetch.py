@@ -5,6 +5,7 @@ import contextvars
 import gc
 import os
 import signal
+import sys
 import threading
 from unittest.mock import Mock
 
@@ -142,22 +143,44 @@ def abandon(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-@pytest.mark.parametrize("method", ["start", "join"])
-def test_interrupt_of_start_or_wait_of_a_prefetch_loses_no_page(method, monkeypatch) -> None:
-    def interrupted(self) -> None:
-        raise KeyboardInterrupt
-
-    service = Pages(are_held=method == "join")
+def test_interrupted_start_of_a_prefetch_loses_no_page(monkeypatch) -> None:
+    service = Pages()
     with AdClient(BASE_URL, transport=service.transport) as client:
         pages = listed(client).pages(prefetch=True)
-        found = [next(pages)] if method == "join" else []
         with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, method, interrupted)
+            patch.setattr(threading.Thread, "start", Mock(side_effect=KeyboardInterrupt))
             for _ in range(2):
                 with pytest.raises(KeyboardInterrupt):
                     next(pages)
+        assert "".join(names(page.data) for page in pages) == "abcde"
+    assert len(service.requests) == 3
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="it cannot be interrupted")
+def test_page_ahead_is_requested_once_if_the_wait_for_it_is_interrupted() -> None:
+    main, begun = threading.get_ident(), list[int]()
+
+    def waits(number: int) -> bool:
+        file = sys._current_frames()[main].f_code.co_filename
+        return number in begun and file == threading.__file__
+
+    def work() -> None:
+        SYNC.run(until, fact=lambda: waits(1))
+        signal.pthread_kill(main, signal.SIGINT)
+        SYNC.run(until, fact=lambda: waits(2))
         service.opened.set()
+
+    service, before = Pages(are_held=True), signal.signal(signal.SIGINT, signal.default_int_handler)
+    with AdClient(BASE_URL, transport=service.transport) as client:
+        pages = listed(client).pages(prefetch=True)
+        found = [next(pages)]
+        threading.Thread(target=work).start()
+        begun.append(1)
+        with pytest.raises(KeyboardInterrupt):
+            next(pages)
+        begun.append(2)
         assert "".join(names(page.data) for page in [*found, *pages]) == "abcde"
+        signal.signal(signal.SIGINT, before)
     assert len(service.requests) == 3
 
 
