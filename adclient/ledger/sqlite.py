@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+from weakref import WeakSet
 
 from adclient._show.signatures import public_in
 from adclient._tasks.clock import monotonic
@@ -62,7 +63,7 @@ _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CANTOPEN: "this user cannot open it, or cannot write to its directory",
 }
-_in_use: list[int] = []  # the id of its process for each open connection
+_in_use: "WeakSet[Connection]" = WeakSet()  # an interrupt may drop one that is not closed
 
 
 @public_in("adclient.ledger")
@@ -123,7 +124,7 @@ class SQLiteLedger(SQLLedger):
 
     def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
         # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
-        if {*_in_use} - {os.getpid()}:
+        if any(each.pid != os.getpid() for each in [*_in_use]):
             raise self._error(
                 "this process was forked while a thread of its parent used a ledger; start "
                 "processes with `forkserver` or `spawn`"
@@ -222,13 +223,13 @@ class Connection(sqlite3.Connection):
         super().__init__(uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True)
         # Damaged text must not raise: `verify` finds its row.
         self.text_factory: Callable[[bytes], str] = partial(str, encoding="utf-8", errors="replace")
-        self._pid = os.getpid()
-        _in_use.append(self._pid)
+        self.pid = os.getpid()
+        _in_use.add(self)
 
     def close(self) -> None:
         """Close it."""
         super().close()
-        _in_use.remove(self._pid)
+        _in_use.discard(self)
 
 
 def connect(path: Path, *, may_create: bool) -> Connection:

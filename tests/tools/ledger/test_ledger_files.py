@@ -1,5 +1,6 @@
 """The file of a ledger: its settings, and errors before anything is sent, which name the path."""
 
+import gc
 import os
 import random
 import resource
@@ -18,6 +19,7 @@ from plans import pause, plan_of
 from adclient import ConfigurationError, LedgerError
 from adclient.ledger import Entry, SQLiteLedger, open_ledger
 from adclient.ledger.database import _close_everywhere
+from adclient.ledger.sqlite import connect
 from adclient.testing import FakeAdService
 
 
@@ -319,6 +321,18 @@ def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkey
     _close_everywhere()
     monkeypatch.setattr(os, "getpid", lambda: -1)  # and as in one that is forked later
     assert states(open_ledger(where)) == ["unknown"]
+
+
+@pytest.mark.filterwarnings(
+    "ignore:unclosed database", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+def test_connection_dropped_by_an_interrupt_is_not_in_use(ledger, where, monkeypatch) -> None:
+    stage(ledger)
+    _close_everywhere()
+    connect(Path(where), may_create=False)  # which an interrupt may drop before it is kept
+    gc.collect()
+    monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a child that is forked later
+    assert states(open_ledger(where)) == ["staged"]
 
 
 def test_text_that_is_no_unicode_is_a_bad_row(ledger, tamper) -> None:
