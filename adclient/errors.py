@@ -33,6 +33,7 @@ from typing import TypedDict, Unpack
 from adclient._show.records import Card, Record
 from adclient._values.headers import Headers
 from adclient._values.json_values import JSON
+from adclient._values.redact import without_secrets
 
 
 class ErrorDetails(TypedDict, total=False):
@@ -128,7 +129,8 @@ class AdClientError(Exception, Record):
 
     def _show(self) -> Card:
         names = [name for name in ErrorDetails.__annotations__ if name != "headers"]
-        attributes = ((name, self.__dict__.get(name)) for name in names)
+        values = self.__dict__ | {"cursor": without_secrets(self.cursor)}
+        attributes = ((name, values.get(name)) for name in names)
         rows = [each for each in attributes if each[1] not in (None, str(self))]
         return Card(str(self), rows, state=type(self).__name__)
 

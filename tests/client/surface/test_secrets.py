@@ -275,6 +275,8 @@ async def test_token_in_a_next_url_is_redacted(client_kind) -> None:
         with pytest.raises(PaginationError, match=r"elsewhere\.example\.com/\?…") as caught:
             await everything(await wait(read(client)))
     assert_untold(str(caught.value))
+    signed = PaginationError("", cursor=f"https://ads.example.com/?page=2&access_token={TOKEN}")
+    assert_untold(signed._repr_html_())
 
 
 CANARY = "canary-7d1f"
