@@ -9,9 +9,9 @@ from adclient.extend import Call, Failure, Turn, warn
 from adclient.gate.databases import Decision, GateState
 from adclient.ledger.entry import LedgerWarning
 from adclient.ledger.postgres import PostgresLedger
-from adclient.ledger.rows import key as key_in_row
 from adclient.ledger.sql import SQLLedger
 from adclient.ledger.sqlite import SQLiteLedger
+from adclient.ledger.transaction import key as key_in_row
 from adclient.options import check_rate, check_type
 
 __all__ = ["SharedGate"]

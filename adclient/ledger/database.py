@@ -1,4 +1,4 @@
-"""The database of a ledger: its connections, its transactions, and its chain of hashes."""
+"""The database of a ledger: how it is opened, created and verified."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from weakref import WeakSet, finalize
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE
-from adclient.ledger.rows import FIRST_HASH, DatabaseConnection, DatabaseError, Transaction
+from adclient.ledger.transaction import FIRST_HASH, DatabaseConnection, DatabaseError, Transaction
 from adclient.options import check_type
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class LedgerDatabase(ABC):
         """Open a connection; what may be created need not exist."""
 
     @abstractmethod
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
+    def _check_and_begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
         """Check that it is a ledger, or create it, and begin a transaction to write.
 
         What is written carries a ledger of an older format forward. Returns the time by the clock
@@ -157,10 +157,10 @@ class LedgerDatabase(ABC):
 
     def __head__(self) -> str:
         """The hash of the last row, without a check of any row."""
-        with self._transaction("read") as ledger:
-            return ledger.last()[1]
+        with self._transaction("read") as transaction:
+            return transaction.last()[1]
 
-    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002
+    def _damage(self, transaction: Transaction) -> str | None:  # noqa: ARG002
         """The damage that a check of the database itself finds, in words; None if none."""
         return None
 
@@ -198,12 +198,12 @@ class LedgerDatabase(ABC):
         if head is not None and not _HASH.fullmatch(head):
             raise ConfigurationError("head must be 64 hexadecimal digits", argument="head")
         head = FIRST_HASH if head is None else head.lower()
-        with self._transaction("read") as ledger:
-            problem = self._damage(ledger)
+        with self._transaction("read") as transaction:
+            problem = self._damage(transaction)
             if problem is not None:
                 raise self._error(problem)
             number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
-            for number, (row, row_hash) in enumerate(ledger.rows(), start=1):
+            for number, (row, row_hash) in enumerate(transaction.rows(), start=1):
                 last_hash = row.hash_after(last_hash)
                 if row_hash != last_hash:  # which covers the number
                     raise self._error(f"row {number} was changed, or is missing")
@@ -261,7 +261,7 @@ class LedgerDatabase(ABC):
     def _transaction(self, mode: Mode) -> Generator[Transaction]:
         """Use a connection alone in this block; what writes is one transaction."""
         with self._errors_explained():
-            connection, now = self._begun(mode)
+            connection, now = self._opened(mode)
             with self._connections.using(connection):
                 # Otherwise the caller has left, and would never end the reservation.
                 if monotonic() > DEADLINE.get():
@@ -270,19 +270,19 @@ class LedgerDatabase(ABC):
                 if mode != "read":
                     connection.execute("COMMIT")
 
-    def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
-        """Begin a use, at a time, on a connection that was kept open or on a new one."""
+    def _opened(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
+        """Begin a use, on a connection that was kept open or on a new one; also its time."""
         kept = self._connections.take()
         connection = kept or self._connect(mode)
         try:
-            return connection, self._begin(connection, mode) or self._now()
+            return connection, self._check_and_begin(connection, mode) or self._now()
         except BaseException as error:
             connection.close()
             # The server may have closed it long ago; nothing was done yet.
             is_lost = isinstance(error, Exception) and self._reason(error) not in (None, LOCKED)
             if kept is None or not is_lost:
                 raise
-            return self._begun(mode)
+            return self._opened(mode)
 
     @contextmanager
     def _errors_explained(self) -> Generator[None]:

@@ -10,8 +10,8 @@ from adclient._show.tracebacks import needs
 from adclient._values.redact import Redactor, one_line
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left
-from adclient.ledger.rows import SCHEMA, DatabaseConnection
 from adclient.ledger.sql import SQLLedger
+from adclient.ledger.transaction import SCHEMA, DatabaseConnection
 
 if TYPE_CHECKING:
     from adclient.gate.databases import GateDatabase
@@ -114,7 +114,7 @@ class PostgresLedger(SQLLedger):
         # Prepared statements fail behind some poolers.
         return TimedConnection.connect(self._conninfo, autocommit=True, prepare_threshold=None)
 
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
+    def _check_and_begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
         if mode != "read":
             # 0 would disable lock_timeout.
             milliseconds = max(1, round(1000 * seconds_left()))

@@ -14,7 +14,7 @@ from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State, deadline_text
 from adclient.ledger.outcomes import DraftOutcome, Reading
-from adclient.ledger.rows import MAY_BE_DRAFT, Transaction, actor_start, key, utc_text
+from adclient.ledger.transaction import MAY_BE_DRAFT, Transaction, actor_start, key, utc_text
 from adclient.models import Draft
 from adclient.options import check_count, check_type
 
@@ -58,24 +58,25 @@ class SQLLedger(LedgerDatabase):
             >>> ledger.reserve(entry, lambda usage: None)
             <Entry beta.pause_campaign, a, under way>
         """
-        with self._transaction("create") as ledger:
+        with self._transaction("create") as transaction:
             if entry.change is not None:
                 # In the transaction of the reservation, so that no other process comes in between.
-                earlier = ledger.entries(f"change = ? AND {MAY_BE_DRAFT}", key(entry.change))
+                earlier = transaction.entries(f"change = ? AND {MAY_BE_DRAFT}", key(entry.change))
                 if earlier:
                     return earlier[0]
-            if ledger.history(entry.entry_id):
+            if transaction.history(entry.entry_id):
                 raise self._error(f"it already has an entry {entry.entry_id}")
-            refusal = None if entry.state == "refused" else check(ledger.usage(entry))
+            refusal = None if entry.state == "refused" else check(transaction.usage(entry))
             if refusal is not None:
                 entry = attrs.evolve(
                     entry, state="refused", rule=refusal.rule, reason=refusal.reason
                 )
+            now = transaction.now
             if entry.state == "refused":
-                return ledger.append_refused(attrs.evolve(entry, at=ledger.now, deadline=None))
+                return transaction.append_refused(attrs.evolve(entry, at=now, deadline=None))
             # Moved to the clock that all share: those of two machines may differ.
-            later = None if entry.deadline is None else entry.deadline - entry.at + ledger.now
-            return ledger.append("reserved", attrs.evolve(entry, at=ledger.now, deadline=later))
+            later = None if entry.deadline is None else entry.deadline - entry.at + now
+            return transaction.append("reserved", attrs.evolve(entry, at=now, deadline=later))
 
     def end(self, entry: Entry) -> None:
         """Record how a write ended; see `Ledger`.
@@ -99,8 +100,8 @@ class SQLLedger(LedgerDatabase):
             >>> ledger.entries()[0].state
             'staged'
         """
-        with self._transaction("write") as ledger:
-            history = ledger.history(entry.entry_id)
+        with self._transaction("write") as transaction:
+            history = transaction.history(entry.entry_id)
             events = [event for event, _ in history]
             if not history or "ended" in events or history[-1][1].state == "refused":
                 return
@@ -116,7 +117,7 @@ class SQLLedger(LedgerDatabase):
                 reason=entry.reason,
                 over_limit=entry.over_limit,
             )
-            ledger.append("ended", ended, history[-1][1])
+            transaction.append("ended", ended, history[-1][1])
 
     def settle(self, entry: Entry | str, *, draft_id: str | Draft | None = None, by: str) -> Entry:
         """Record how a write of unknown outcome ended, once a human has found out.
@@ -183,11 +184,13 @@ class SQLLedger(LedgerDatabase):
         for name, text in given:
             if not isinstance(text, str) or not text.strip():
                 raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
-        with self._transaction("write") as ledger:
-            return Items([self._settled(ledger, *each, by) for each in drafts.items()])
+        with self._transaction("write") as transaction:
+            return Items([self._settled(transaction, *each, by) for each in drafts.items()])
 
-    def _settled(self, ledger: Transaction, entry_id: str, draft_id: str | None, by: str) -> Entry:
-        history = ledger.history(entry_id)
+    def _settled(
+        self, transaction: Transaction, entry_id: str, draft_id: str | None, by: str
+    ) -> Entry:
+        history = transaction.history(entry_id)
         if not history:
             raise self._error(f"it has no entry {entry_id}")
         before = history[-1][1]
@@ -207,7 +210,7 @@ class SQLLedger(LedgerDatabase):
             how = f" by {before.settled_by}" if before.settled_by else ""
             problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
             raise self._error(one_line(problem))
-        return ledger.append("settled", settled, before)
+        return transaction.append("settled", settled, before)
 
     def entries(
         self,
@@ -358,5 +361,5 @@ class SQLLedger(LedgerDatabase):
         return self._entries(_UNKNOWN)
 
     def _entries(self, where: str, *values: str, limit: int | None = None) -> Items[Entry]:
-        with self._transaction("read") as ledger:
-            return Items(ledger.entries(where, *values, limit=limit))
+        with self._transaction("read") as transaction:
+            return Items(transaction.entries(where, *values, limit=limit))

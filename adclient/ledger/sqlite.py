@@ -19,8 +19,8 @@ from adclient._values.redact import one_line
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LOCKED, MISSING, Mode, seconds_left
-from adclient.ledger.rows import SCHEMA, DatabaseConnection, DatabaseError, Transaction
 from adclient.ledger.sql import SQLLedger
+from adclient.ledger.transaction import SCHEMA, DatabaseConnection, DatabaseError, Transaction
 
 if TYPE_CHECKING:
     from adclient.gate.databases import GateDatabase
@@ -122,7 +122,7 @@ class SQLiteLedger(SQLLedger):
     def _exists(self) -> bool:
         return self._path.exists() and self._path.stat().st_size > 0
 
-    def _begun(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
+    def _opened(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
         # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
         if any(each.pid != os.getpid() for each in [*_in_use]):
             raise self._error(
@@ -144,7 +144,7 @@ class SQLiteLedger(SQLLedger):
         can_write = partial(os.access, self._path, os.W_OK, effective_ids=_KNOWS_EFFECTIVE_IDS)
         if self._path.exists() and not can_write():  # SQLite also writes to read
             raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
-        return super()._begun(mode)
+        return super()._opened(mode)
 
     def _still(self, known: os.stat_result) -> os.stat_result:
         """The state of the file, which must be the one that is known, and not shorter."""
@@ -157,13 +157,13 @@ class SQLiteLedger(SQLLedger):
     def _connect(self, mode: Mode) -> DatabaseConnection:
         return connect(self._path, may_create=mode == "create" and self._file is None)
 
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
+    def _check_and_begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
         # While another process sets up the same new file, it does not wait at all.
         deadline = monotonic() + seconds_left()
         while True:
             try:
-                self._begin_at_once(connection, mode)
+                self._try_to_begin(connection, mode)
             except sqlite3.OperationalError as error:
                 if _code(error) != sqlite3.SQLITE_BUSY or monotonic() > deadline:
                     raise
@@ -173,7 +173,7 @@ class SQLiteLedger(SQLLedger):
                 return
             time.sleep(0.001)
 
-    def _begin_at_once(self, connection: DatabaseConnection, mode: Mode) -> None:
+    def _try_to_begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         may_create = mode == "create" and self._file is None  # before another thread creates it
         # With NORMAL in WAL mode, a power failure could lose the last transactions.
         connection.execute("PRAGMA synchronous = FULL")
@@ -195,9 +195,9 @@ class SQLiteLedger(SQLLedger):
             if tables and version != _FORMAT:
                 connection.execute(_SET_FORMAT)
 
-    def _damage(self, ledger: Transaction) -> str | None:
+    def _damage(self, transaction: Transaction) -> str | None:
         # No hash covers the indexes, and a damaged one hides rows.
-        [problem] = ledger.connection.execute("PRAGMA integrity_check(1)").fetchone()
+        [problem] = transaction.connection.execute("PRAGMA integrity_check(1)").fetchone()
         return None if problem == "ok" else f"the file is corrupt: {one_line(str(problem))}"
 
     def _reason(self, error: Exception) -> str | None:

@@ -1,4 +1,4 @@
-"""The rows of a ledger, and the transactions that read and add them."""
+"""A transaction of a ledger, and the rows that it reads and adds."""
 
 import hashlib
 import json
