@@ -30,7 +30,7 @@ Errors contain plain data only. They pickle and copy with equal messages and att
 from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
-from adclient._show.records import Card, Record
+from adclient._show.records import Card, Shown
 from adclient._values.headers import Headers
 from adclient._values.json_values import JSON
 from adclient._values.redact import without_secrets
@@ -60,7 +60,7 @@ class ErrorDetails(TypedDict, total=False):
     cursor: JSON
 
 
-class AdClientError(Exception, Record):
+class AdClientError(Exception, Shown):
     """The base of all errors of this library.
 
     An attribute is None where it does not apply.

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 import attrs
 
 from adclient._show import diffs
-from adclient._show.records import Card, Record
+from adclient._show.records import Card, Shown
 from adclient._values.json_values import (
     JSON as JSON,  # also a public name of this module
     ObjectLike as ObjectLike,  # and this
@@ -88,7 +88,7 @@ class Result:
     response: ResponseInfo = attrs.field(factory=ResponseInfo, eq=False)
 
 
-class _Received(ToJSON, Record):
+class _Received(ToJSON, Shown):
     """The base of a draft and its diff: fields by the names of the interface, and others."""
 
     __slots__ = ()
@@ -229,7 +229,7 @@ for _record in (Diff, Draft):
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Item(ToJSON, Record):
+class Item(ToJSON, Shown):
     """One item of a listing: an element of `data` in the response to a read.
 
     Attributes:

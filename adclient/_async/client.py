@@ -9,7 +9,7 @@ from adclient import options as settings
 from adclient._async.accounts import AsyncAccountReader
 from adclient._async.namespaces import AsyncAlpha, AsyncBeta, AsyncDelta, AsyncGamma
 from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
-from adclient._show.records import Card, Record, refuse_with
+from adclient._show.records import Card, Shown, refuse_with
 from adclient._show.signatures import deferred, public_in, with_advice
 from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
@@ -59,7 +59,7 @@ class AsyncClientSettings(TypedDict, total=False):
 
 
 @public_in("adclient")
-class AsyncAdClient(AsyncAccountReader, Record):
+class AsyncAdClient(AsyncAccountReader, Shown):
     """A client of the ad management service, for async code.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and

@@ -21,8 +21,8 @@ from adclient._http.backend import (
     WHOLE_READ,
     WRITE,
     BaseBackend,
-    Steps,
     T,
+    TLSSteps,
     async_bounded,
     async_look_up,
     async_receive,
@@ -186,7 +186,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
                 connected: socket.socket = done.value
                 return connected
 
-    async def _perform(self, steps: Steps[T]) -> T:
+    async def _perform(self, steps: TLSSteps[T]) -> T:
         assert self._socket is not None
         try:
             outgoing = next(steps)

@@ -9,7 +9,7 @@ import attrs
 from adclient._async.iterators import AsyncPaged, AsyncPageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
-from adclient._show.records import Record, Table
+from adclient._show.records import Shown, Table
 from adclient._show.signatures import hide, public_in, unquote
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, table_shown
@@ -99,7 +99,7 @@ class AsyncSource(Generic[T]):
 
 @public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class AsyncPage(Result, AsyncPaged[T], ToJSON, Record):
+class AsyncPage(Result, AsyncPaged[T], ToJSON, Shown):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and

@@ -25,7 +25,7 @@ from adclient._tasks.clock import monotonic
 
 T = TypeVar("T")
 # What TLS needs of the layer below: it yields bytes to send, or None to receive some.
-Steps = Generator[bytes | None, bytes, T]
+TLSSteps = Generator[bytes | None, bytes, T]
 
 CHUNK = 65536
 READ = httpcore.ReadTimeout, httpcore.ReadError
@@ -56,21 +56,21 @@ class TLS:
         self._outgoing = ssl.MemoryBIO()
         self.object = context.wrap_bio(self.incoming, self._outgoing, server_hostname=hostname)
 
-    def read(self, max_bytes: int) -> Steps[bytes]:
+    def read(self, max_bytes: int) -> TLSSteps[bytes]:
         """Read some bytes; none mean the end."""
         try:
             return (yield from self.perform(self.object.read, max_bytes))
         except ssl.SSLEOFError:  # many servers skip the closing handshake; httpcore accepts it too
             return b""
 
-    def write(self, data: bytes) -> Steps[None]:
+    def write(self, data: bytes) -> TLSSteps[None]:
         """Write all bytes, in chunks: encrypting a large body takes time."""
         rest = memoryview(data)
         while rest:
             sent = yield from self.perform(self.object.write, rest[:CHUNK])
             rest = rest[sent:]
 
-    def perform(self, operation: Callable[..., T], *arguments: object) -> Steps[T]:
+    def perform(self, operation: Callable[..., T], *arguments: object) -> TLSSteps[T]:
         """Perform an operation, and send and receive what it needs."""
         while True:
             # An outgoing BIO has no limit, so nothing raises SSLWantWriteError.
@@ -88,7 +88,7 @@ class TLS:
                 yield from self._flush()
                 return done
 
-    def _flush(self) -> Steps[None]:
+    def _flush(self) -> TLSSteps[None]:
         if self._outgoing.pending:
             data = self._outgoing.read()
             if self.below is None:
@@ -192,7 +192,7 @@ class BaseBackend:
             return ProxyConnectError(urlsplit(self._proxy).netloc.rpartition("@")[2], error)
         return httpcore.ConnectError(error)
 
-    def _handshake(self, context: ssl.SSLContext, hostname: str | None) -> Steps[None]:
+    def _handshake(self, context: ssl.SSLContext, hostname: str | None) -> TLSSteps[None]:
         # `read` would return that byte as if it were decrypted text of the service.
         if self._withheld:
             raise ConnectionError("the proxy sent bytes beyond its response to CONNECT")

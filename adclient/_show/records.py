@@ -1,4 +1,4 @@
-"""The base of records: each describes once what it shows, as a card or as a table.
+"""The base of what is shown: each record describes that once, as a card or as a table.
 
 Nothing here sends a request, and nothing of it is loaded before a value is shown.
 """
@@ -65,7 +65,7 @@ class PublicDir:
             raise no_attribute(self, name)
 
 
-class Record(PublicDir):
+class Shown(PublicDir):
     """A value shown as HTML in a notebook, and by its `repr` everywhere else."""
 
     __slots__ = ()

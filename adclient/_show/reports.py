@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 
 import attrs
 
-from adclient._show.records import Record, Table
+from adclient._show.records import Shown, Table
 from adclient._values.json_values import JSON, ToJSON, is_array, is_object
 from adclient._values.text import WHOLE
 
@@ -43,7 +43,7 @@ class JSONFields(ToJSON):
         return {name: value for name, value in values.items() if value is not None}
 
 
-class ReportRecord(JSONFields, Record):
+class ReportRecord(JSONFields, Shown):
     """A record that describes what it shows as a table, and is text, Markdown, HTML and JSON."""
 
     __slots__ = ()

@@ -10,7 +10,7 @@ from adclient import options as settings
 from adclient._sync.accounts import AccountReader
 from adclient._sync.namespaces import Alpha, Beta, Delta, Gamma
 from adclient._core.auth import Auth, TokenSource, Credentials
-from adclient._show.records import Card, Record, refuse_with
+from adclient._show.records import Card, Shown, refuse_with
 from adclient._show.signatures import deferred, public_in, with_advice
 from adclient._show.tracebacks import bare
 from adclient.conventions import Conventions
@@ -60,7 +60,7 @@ class ClientSettings(TypedDict, total=False):
 
 
 @public_in("adclient")
-class AdClient(AccountReader, Record):
+class AdClient(AccountReader, Shown):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and

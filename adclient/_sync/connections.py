@@ -22,7 +22,7 @@ from adclient._http.backend import (
     WHOLE_READ,
     WRITE,
     BaseBackend,
-    Steps,
+    TLSSteps,
     T,
     bounded,
     look_up,
@@ -182,7 +182,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
                 connected: socket.socket = done.value
                 return connected
 
-    def _perform(self, steps: Steps[T]) -> T:
+    def _perform(self, steps: TLSSteps[T]) -> T:
         assert self._socket is not None
         try:
             outgoing = next(steps)

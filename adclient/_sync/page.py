@@ -10,7 +10,7 @@ import attrs
 from adclient._sync.iterators import Paged, PageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
-from adclient._show.records import Record, Table
+from adclient._show.records import Shown, Table
 from adclient._show.signatures import hide, public_in, unquote
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, table_shown
@@ -100,7 +100,7 @@ class Source(Generic[T]):
 
 @public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Paged[T], ToJSON, Record):
+class Page(Result, Paged[T], ToJSON, Shown):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and

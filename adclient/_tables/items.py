@@ -18,7 +18,7 @@ from typing import (
 )
 
 from adclient._show import diffs
-from adclient._show.records import Record, Table
+from adclient._show.records import Shown, Table
 from adclient._show.signatures import deferred, public_in, unquote
 from adclient._show.tracebacks import needs
 from adclient._values.by_field import ByField
@@ -43,7 +43,7 @@ class _ArrowStream(Protocol):
 
 
 @public_in("adclient")
-class Items(Record, Generic[T_co]):
+class Items(Shown, Generic[T_co]):
     """Items that are also a table: the `data` of a page, and what `collect()` returns.
 
     They have a length, an index, slices and iteration, and equal a list or a tuple of the same

@@ -11,7 +11,7 @@ from weakref import WeakSet, finalize
 
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
-from adclient.ledger.entry import DEADLINE
+from adclient.ledger.entry import WAIT_UNTIL
 from adclient.ledger.transaction import FIRST_HASH, DatabaseConnection, DatabaseError, Transaction
 from adclient.options import check_type
 
@@ -110,7 +110,7 @@ def machine_time() -> datetime:
 
 def seconds_left() -> float:
     """Seconds to wait until another user unlocks the database."""
-    return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - monotonic()))
+    return max(0.0, min(BUSY_SECONDS, WAIT_UNTIL.get() - monotonic()))
 
 
 class LedgerDatabase(ABC):
@@ -264,7 +264,7 @@ class LedgerDatabase(ABC):
             connection, now = self._opened(mode)
             with self._connections.using(connection):
                 # Otherwise the caller has left, and would never end the reservation.
-                if monotonic() > DEADLINE.get():
+                if monotonic() > WAIT_UNTIL.get():
                     raise self._error("the time of the call is over")
                 yield Transaction(connection, now)
                 if mode != "read":

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient._show.records import Card, Record
+from adclient._show.records import Card, Shown
 from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, ToJSON, copied
 from adclient._values.text import short
@@ -20,22 +20,22 @@ State = Literal["under way", "staged", "not staged", "refused", "unknown"]
 
 # Until when a ledger may wait for others, on the clock of all deadlines. A context variable,
 # because a ledger of the user may wrap the one that waits.
-DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=math.inf)
+WAIT_UNTIL: ContextVar[float] = ContextVar("adclient_ledger_wait_until", default=math.inf)
 
 
 @contextmanager
 def waiting_until(end: float) -> Generator[None]:
     """Set the deadline in this block."""
-    token = DEADLINE.set(end)
+    token = WAIT_UNTIL.set(end)
     try:
         yield
     finally:
-        DEADLINE.reset(token)
+        WAIT_UNTIL.reset(token)
 
 
 @public_in("adclient.ledger")
 @attrs.frozen(kw_only=True, repr=False)
-class Entry(ToJSON, Record):
+class Entry(ToJSON, Shown):
     """One write in a ledger, from its admission to its end.
 
     Attributes:

@@ -7,14 +7,14 @@ import psycopg
 from psycopg import waiting
 
 from adclient._tasks.clock import monotonic
-from adclient.ledger.entry import DEADLINE
+from adclient.ledger.entry import WAIT_UNTIL
 
 LONGEST_SILENCE = 60.0  # seconds; a server that sorts a long ledger sends nothing meanwhile
 _INTERVAL = 0.05  # seconds after which psycopg resumes what waits
 
 
 class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose waits end at `DEADLINE`, and when the server was silent for too long.
+    """A connection whose waits end at `WAIT_UNTIL`, and when the server was silent for too long.
 
     It cannot be used any more then.
     """
@@ -41,7 +41,7 @@ def _timed(waiting_for_server: Generator[Any, Any, Any]) -> Generator[Any, Any, 
         except StopIteration as done:
             return done.value
         # A bit later, so that the server can report that a lock took too long.
-        if monotonic() > min(DEADLINE.get(), last_sign + LONGEST_SILENCE) + _INTERVAL:
+        if monotonic() > min(WAIT_UNTIL.get(), last_sign + LONGEST_SILENCE) + _INTERVAL:
             raise psycopg.OperationalError("the server did not respond in time")
         ready = yield awaited
         if ready:

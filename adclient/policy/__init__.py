@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import attrs
 
-from adclient._show.records import Card, Record
+from adclient._show.records import Card, Shown
 from adclient._values.json_values import as_number, as_tuple, is_array, is_object
 from adclient._values.text import short
 from adclient.errors import ConfigurationError, LedgerError
@@ -65,7 +65,7 @@ def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | N
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Policy(Record):
+class Policy(Shown):
     """The calls that a client may make; all others are refused before anything is sent.
 
     A rule of None, the default, does not apply; an empty one allows nothing. Names are compared

@@ -11,7 +11,7 @@ from selenium import webdriver
 
 import adclient
 from adclient import AdClient, AsyncAdClient, AsyncPage, Diff
-from adclient._show.records import Record
+from adclient._show.records import Shown
 from adclient.ledger import SQLiteLedger
 from adclient.plan import Plan
 from adclient.policy import Policy
@@ -30,7 +30,7 @@ why = "{LONG}"
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
     """Values of each class that a notebook shows as HTML, and some with long texts."""
     folder = tmp_path_factory.mktemp("cards")
     (folder / "plan.toml").write_text(PLAN, "utf-8")
@@ -59,7 +59,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     ]
 
 
-def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[Record]) -> None:
+def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[Shown]) -> None:
     """Open a page with values, as a notebook shows them."""
     ground, ink = PICTURES["THEMES"][theme]
     cards = "".join(f"<div>{value._repr_html_()}</div>" for value in values)

@@ -35,7 +35,7 @@ from adclient import CallTimeout, ConfigurationError, Diff, Draft, LedgerError
 from adclient._tasks.clock import monotonic
 from adclient.ledger import Entry, open_ledger
 from adclient.ledger.database import _close_everywhere
-from adclient.ledger.entry import DEADLINE
+from adclient.ledger.entry import WAIT_UNTIL
 from adclient.policy import Policy, Refusal, Usage
 from adclient.testing import FakeAdService
 
@@ -730,7 +730,7 @@ async def test_write_is_not_sent_while_another_process_holds_the_ledger_also_in_
 
 def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
     def admit_late() -> None:
-        DEADLINE.set(monotonic())
+        WAIT_UNTIL.set(monotonic())
         admit(ledger)
 
     with pytest.raises(LedgerError, match=r"time of the call is over|respond in time"):
