@@ -13,7 +13,7 @@ from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo
 T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
-MakePage = Callable[..., Any]  # of its fields
+PageClass = Callable[..., Any]  # `Page`, `AsyncPage`, or what takes their fields
 
 _MISSING: Any = object()
 _IF_EMPTY = "an empty page has [] or null; transport= can put it there"
@@ -23,7 +23,7 @@ def result_of(
     call: Call,
     response: RawResponse,
     info: ResponseInfo,
-    page: MakePage,
+    page_class: PageClass,
     end: EndOfListing = "null",
 ) -> Any:
     """The result in a successful response, or a `JSONError` that explains why there is none."""
@@ -45,7 +45,7 @@ def result_of(
     received = rest.pop("next", None)
     if rest:
         fields["page"] = rest
-    return page(data=data, next=received if found is None else None, extra=fields, response=info)
+    return page_class(data=data, next=None if found else received, extra=fields, response=info)
 
 
 def end_of(page: Fields) -> EndOfListing | None:

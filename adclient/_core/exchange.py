@@ -69,7 +69,7 @@ class Exchange:
         request: Request,
         options: Options,
         quota: retry.RetryQuota,
-        page: decode.MakePage,
+        page_class: decode.PageClass,
         *,
         now: Callable[[], float],
         random: Callable[[], float],
@@ -82,13 +82,13 @@ class Exchange:
         self.request = self.outgoing = request
         self._options = options
         self._quota = quota
-        self._page = page
+        self._page_class = page_class
         self.now = now
         self._random = random
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self._may_renew_token = may_renew_token
         self._reporter = reporter
-        self._end_of_listing: EndOfListing = end_of_listing
+        self._end: EndOfListing = end_of_listing
         self.attempts = self._retries = 0
         self.elapsed = self.pause = 0.0  # `pause`: seconds that all calls of the gate should wait
         self.request_id: str | None = None
@@ -232,7 +232,7 @@ class Exchange:
             elapsed=self.elapsed,
         )
         try:
-            value: Any = decode.result_of(call, outcome, info, self._page, self._end_of_listing)
+            value: Any = decode.result_of(call, outcome, info, self._page_class, self._end)
         except JSONError as error:
             redactors, problem = self.redactors, str(error)
             raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None
