@@ -94,7 +94,10 @@ class CallGuard(Protocol):
     """Admits calls, and records them."""
 
     def admit(self, call: Call, actor: str | None) -> Record | None:
-        """Raise an error to refuse a call; return its record if it has one. It must not block."""
+        """Return the record of a call, if it has one; it must not block.
+
+        An error refuses the call; so does one of `Record.reserve`, which can record the refusal.
+        """
 
 
 @attrs.frozen(kw_only=True, repr=False)

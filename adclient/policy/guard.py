@@ -71,7 +71,7 @@ class Guard:
         return shown
 
     def admit(self, call: Call, actor: str | None) -> "LedgerRecord | None":
-        """The record of a call in the ledger; None if it is not recorded.
+        """The record of a call in the ledger, also of one that `reserve` refuses; None without one.
 
         Raises:
             PolicyRefused: The policy does not allow the call, and no ledger has to record that.
