@@ -38,7 +38,7 @@ from adclient._http.pool import (
     PooledConnection,
     close_all,
     is_async_patched,
-    outcome_of,
+    outcome_after,
     timed_out,  # async only
 )
 from adclient._http.send import Attempt, decoded_headers
@@ -75,7 +75,7 @@ class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInter
                 self._keep(connection, idle)
                 return attempt.response()
         except Exception as error:
-            return outcome_of(attempt, error)
+            return outcome_after(attempt, error)
         return timed_out(attempt)  # async only
 
     async def aclose(self) -> None:

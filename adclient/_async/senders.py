@@ -40,7 +40,7 @@ class AsyncInProcessSender:
         """Send a request, and return its response or failure by the deadline."""
         # As over a network: other tasks run, and this one can be cancelled.  # async only
         await checkpoint()  # async only
-        return self._called.outcome_of(request, deadline)
+        return self._called.call_service(request, deadline)
 
     async def aclose(self) -> None:
         """There is nothing to close."""

@@ -34,7 +34,7 @@ _NO_QUOTA = "no retry, as the quota is used up"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
-def outcome(
+def error_for(
     call: Call,
     outcome: Outcome,
     details: ErrorDetails,
@@ -44,7 +44,7 @@ def outcome(
     is_limited: bool = False,
     is_quota_used_up: bool = False,
 ) -> AdClientError:
-    """The error for the outcome of the last attempt.
+    """The error of a call whose last attempt had this outcome.
 
     `is_unretried` means that it was the first one, and left no time for another; `is_limited` that
     its own deadline was earlier than that of the call; `is_quota_used_up` that the client

@@ -211,7 +211,7 @@ class Exchange:
             policy = self._options.retry
             has_one_attempt = self.attempts == 1 and policy.attempt_timeout is None
             may_retry = policy.max_retries > 0 and self._is_retryable(outcome)
-            raise errors_from.outcome(
+            raise errors_from.error_for(
                 call,
                 outcome,
                 self.details,

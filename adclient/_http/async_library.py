@@ -54,7 +54,7 @@ class AsyncLibrarySender:
         sending, slot = ShieldedSend(self.transmit, attempt), AsyncSlot(self.limiter)
         # Tracers miss the lines behind a cancellation.
         if not await slot.acquire(attempt.time_left):  # pragma: no cover
-            return attempt.failed("no free connection in time", sent=False, timed_out=True)
+            return attempt.ended_by("no free connection in time", sent=False, timed_out=True)
         try:
             # Not a task group, which would cancel the exchange together with the call.
             task = BackgroundTask(sending.perform, lambda _: slot.release(), eager=True)
@@ -68,7 +68,7 @@ class AsyncLibrarySender:
                     raise
             return attempt.response()
         except Exception as error:
-            return attempt.outcome_of(error)
+            return attempt.outcome_after(error)
 
     async def aclose(self) -> None:
         """Wait for the exchanges of this event loop; the caller owns the connections."""

@@ -108,7 +108,7 @@ class LibrarySender:
         try:
             attempt.send_through(self.transmit)
         except Exception as error:
-            return attempt.outcome_of(error)
+            return attempt.outcome_after(error)
         return attempt.response()
 
     def close(self) -> None:
@@ -196,7 +196,7 @@ class LibraryAttempt(Attempt):
             raise self.library.names.ReadTimeout("")
         return self.feed(chunk)
 
-    def outcome_of(self, error: Exception) -> Outcome:
+    def outcome_after(self, error: Exception) -> Outcome:
         """The outcome after the library, or code of the caller in it, has raised an error."""
         if not isinstance(error, self.library.faults):
             return self.stopped(error)
@@ -208,9 +208,9 @@ class LibraryAttempt(Attempt):
                 reason = "no connection in time"
             elif isinstance(error, library.names.PoolTimeout):
                 reason = "no free connection of the http_client in time"
-            return self.failed(reason, sent=sent, timed_out=True)
+            return self.ended_by(reason, sent=sent, timed_out=True)
         reason = reason_of(error, library.remote)
-        return marked_if_permanent(self.failed(reason, sent=sent), error)
+        return marked_if_permanent(self.ended_by(reason, sent=sent), error)
 
     def _is_sent(self, error: Exception) -> bool:
         """Return True if the service may have received the request."""
@@ -298,16 +298,16 @@ class HTTPXAttempt(LibraryAttempt):
 
     def stopped(self, error: Exception) -> Outcome:
         """The outcome after httpx, or a tool in it, has raised an error."""
-        from adclient._http.pool import CORE_FAULTS, outcome_of  # deferred: it loads httpcore
+        from adclient._http.pool import CORE_FAULTS, outcome_after  # deferred: it loads httpcore
 
         if not isinstance(error, self.library.faults):
             return super().stopped(error)
         below = error.__cause__
         if not isinstance(below, CORE_FAULTS):
-            return self.outcome_of(error)
+            return self.outcome_after(error)
         if isinstance(error, self.library.not_sent):
             self.body_consumed = False  # a tool has read it before there was a connection
-        return outcome_of(self, below)
+        return outcome_after(self, below)
 
     def send_over(self, connection: Any, _: Attempt, /) -> None:
         """Send the request over a connection, and read its response."""

@@ -233,8 +233,8 @@ class InProcess:
         self.clock = clock
         self.random = random
 
-    def outcome_of(self, request: Request, deadline: float) -> Outcome:
-        """The outcome of a request, bounded like one that came over a network."""
+    def call_service(self, request: Request, deadline: float) -> Outcome:
+        """Call it, and bound its outcome like one that came over a network."""
         attempt = Attempt(request, deadline)
         outcome = self.service(request, deadline - self.clock.now())
         if isinstance(outcome, RawResponse):
@@ -246,7 +246,7 @@ class InProcess:
                 return attempt.response()
             outcome = outcome.broken
         reason = "no response in time" if outcome.timed_out else outcome.reason
-        return attempt.failed(reason, sent=outcome.sent, timed_out=outcome.timed_out)
+        return attempt.ended_by(reason, sent=outcome.sent, timed_out=outcome.timed_out)
 
 
 def resolve_transport(transport: object, http_client: object, base_url: str) -> object:

@@ -233,7 +233,7 @@ def close_all(idle: "deque[PooledConnection[B, C]]") -> None:
             idle.pop().backend.close()
 
 
-def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
+def outcome_after(attempt: Attempt, error: Exception) -> Outcome:
     """The outcome of an attempt over a connection that raised an error."""
     if not isinstance(error, FAULTS):
         return attempt.stopped(error)
@@ -244,7 +244,7 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
         reason, url = f"the proxy {error.proxy}: {reason}", "the URL of the proxy"
     elif isinstance(error, httpcore.ProxyError):
         reason = f"the proxy: {reason}"
-    outcome = attempt.failed(reason, sent=attempt.body_consumed)
+    outcome = attempt.ended_by(reason, sent=attempt.body_consumed)
     return marked_if_permanent(outcome, error, url)
 
 
@@ -252,7 +252,7 @@ def timed_out(attempt: Attempt) -> Outcome:
     """The outcome of an attempt that reached its deadline."""
     sent = attempt.body_consumed
     reason = "no response in time" if sent else "no connection in time"
-    return attempt.failed(reason, sent=sent, timed_out=True)
+    return attempt.ended_by(reason, sent=sent, timed_out=True)
 
 
 class Idle(Generic[B, C]):

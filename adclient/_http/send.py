@@ -98,8 +98,8 @@ class Attempt:
             defect=None if body is None else body.defect,
         )
 
-    def failed(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
-        """The outcome of a failed attempt: a failure, or a response that broke off."""
+    def ended_by(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
+        """The outcome of an attempt with an error: a failure, or a response as far as it came."""
         if self._is_whole:  # only closing failed
             return self.response()
         if not sent and not timed_out:

@@ -39,7 +39,7 @@ from adclient._http.pool import (
     PooledConnection,
     close_all,
     is_patched,
-    outcome_of,
+    outcome_after,
 )
 from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
@@ -75,7 +75,7 @@ class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
                 self._keep(connection, idle)
                 return attempt.response()
         except Exception as error:
-            return outcome_of(attempt, error)
+            return outcome_after(attempt, error)
 
     def close(self) -> None:
         """Close the connections; doing it again does nothing."""

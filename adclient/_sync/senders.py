@@ -36,7 +36,7 @@ class InProcessSender:
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        return self._called.outcome_of(request, deadline)
+        return self._called.call_service(request, deadline)
 
     def close(self) -> None:
         """There is nothing to close."""

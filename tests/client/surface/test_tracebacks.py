@@ -64,7 +64,7 @@ def test_environment_variable_keeps_the_whole_traceback(monkeypatch) -> None:
                 with pytest.raises(error) as caught:
                     client.gamma.list_ads(account_id="a")
                 assert ("run" in of_ours(caught.value)) is is_full
-                patched.setattr("adclient._core.errors_from.outcome", broken)
+                patched.setattr("adclient._core.errors_from.error_for", broken)
 
 
 @sync_and_async
