@@ -152,7 +152,8 @@ def refusal_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Refusal | No
     rule, most = "drafts_per_day", policy.drafts_per_day
     if most is not None and usage.drafts_today >= most:
         return Refusal(rule, f"{rule} allows {most}, and today has {usage.drafts_today}")
-    own = (policy.account or {}).get(entry.account_id, Policy()).drafts_per_day
+    single = (policy.account or {}).get(entry.account_id)
+    own = None if single is None else single.drafts_per_day
     if own is not None and (drafts := usage.drafts_of_account()) >= own:
         return Refusal(rule, f"{rule} allows {own} for this account, and today has {drafts}")
     seconds = policy.no_repeat_within
