@@ -1,19 +1,17 @@
-"""Limits the concurrent requests of a client, first come, first served; and reset after a fork."""
+"""Limits the concurrent requests of a client, first come, first served."""
 
-import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
-from typing import Protocol
 
 import anyio
 from anyio.lowlevel import RunVar
 
 from adclient._tasks.clock import monotonic
+from adclient._tasks.forks import RESETTABLE
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
@@ -21,26 +19,6 @@ _MOST = 10_000  # more threads than a process has
 _ONCE = ((),)  # one call, without arguments
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
-
-
-class Resettable(Protocol):
-    """An object with state that a forked child must not share: connections, locks and threads."""
-
-    def reset_after_fork(self) -> None:
-        """Drop what belongs to the parent."""
-
-
-RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()
-
-
-def reset_all() -> None:
-    """Reset every registered object."""
-    for thing in list(RESETTABLE):
-        thing.reset_after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
-    os.register_at_fork(after_in_child=reset_all)
 
 
 class CapacityLimiter:
