@@ -88,7 +88,7 @@ class AsyncAccountIterator(PublicDir, Generic[T]):
             if self._stop.is_set:  # not the end of the loop, as accounts may be missing
                 raise RuntimeError("this iterator was closed")
             if self._workers is None:
-                from adclient._tasks.background import AsyncWorkers  # deferred: it loads anyio
+                from adclient._tasks.background import AsyncWorkers
 
                 self._workers = AsyncWorkers()
             workers = self._workers

@@ -1,8 +1,4 @@
-"""The connections of a client and the network below them, on any event loop.
-
-The caller closes a backend only when nobody else reads or writes: an event loop would go on
-watching its file descriptor.
-"""
+"""The connections of a client, and the network below them."""
 
 import socket
 import ssl
@@ -101,8 +97,8 @@ class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInter
             chunks = aiter(body)
             async for chunk in chunks:
                 if attempt.feed(chunk):
-                    # Its generators are run to their end, which is near without a socket: on trio,
-                    # an unfinished generator warns when it is collected.
+                    # Its generators are run to their end, which is near without a socket.
+                    # On trio, an unfinished one warns when it is collected.  # async only
                     connection.backend.close()
                     with suppress(*FAULTS):
                         async for _ in chunks:
@@ -174,6 +170,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
 
     async def aclose(self) -> None:  # async only
         """Close the socket."""  # async only
+        # Nobody else reads or writes: an event loop would go on watching it.  # async only
         self.close()  # async only
 
     async def _connected(self, addresses: Sequence[Address]) -> socket.socket:

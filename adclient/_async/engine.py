@@ -43,6 +43,7 @@ _NO_WRITES = (
     "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
     "nothing was sent"
 )
+_UNSENT = "the call ended before it was sent"
 
 
 @attrs.define(eq=False, repr=False)
@@ -54,7 +55,7 @@ class AsyncEngine:
 
     options: Options
     credentials: Credentials
-    sender: "AsyncSender"
+    sender: "AsyncSender"  # `connections`, unless a tool passes its own to `extend.run`
     connections: AsyncConnections
     limiter: AsyncCapacityLimiter
     clock: Clock
@@ -64,7 +65,7 @@ class AsyncEngine:
     guard: "CallGuard | None" = None
     at_close: Callable[[], None] | None = None  # it may block
     quota: RetryQuota = attrs.field(factory=RetryQuota)
-    pauses: Pauses = attrs.field(factory=Pauses)  # unless there is another gate
+    pauses: Pauses = attrs.field(factory=Pauses)  # without gate=
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "AsyncTokenFetcher | None" = None
@@ -196,14 +197,13 @@ class AsyncEngine:
         seconds = exchange.time_left
         # A little is left to report that the record failed.
         left = countdown(seconds - min(REPORTING, seconds / 10))
-        unsent = CallTimeout("the call ended before it was sent")
         late = await async_run_blocking(
             lambda: record.reserve(left()),
             seconds,
             too_late("the record of the call took the whole timeout"),
-            _ending(record, exchange.call, unsent, 0),
+            lambda: _ending(record, exchange.call, CallTimeout(_UNSENT), 0)(),
         )
-        # A blocking call is never late here, and tracers miss the lines behind a cancellation.
+        # Never in the sync twin; and tracers miss the lines behind a cancellation.
         if late is not None:  # pragma: no cover
             return exchange.result(late)
         try:

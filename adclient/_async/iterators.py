@@ -125,7 +125,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         upcoming = self._ready.next
         may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
         if may_fetch and upcoming is not None:
-            from adclient._tasks.background import AsyncPrefetch  # deferred: it loads anyio
+            from adclient._tasks.background import AsyncPrefetch  # deferred: a class needs no anyio
 
             self._prefetch = AsyncPrefetch(partial(self._source.page, upcoming, as_received=True))
         if self._bar is not None:

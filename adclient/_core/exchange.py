@@ -2,8 +2,8 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ACQUIRE      get credentials, a slot and the consent of the gate; the engine sends back None,
-                 the seconds that the gate asks to wait, or a Failure if no attempt can be made
+    ACQUIRE      get credentials, a slot and, with gate=, the consent of the gate; the engine sends
+                 back None, the seconds to wait, or a Failure if no attempt can be made
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
@@ -53,7 +53,7 @@ class Step(Enum):
 ACQUIRE: Final = Step.ACQUIRE
 SEND: Final = Step.SEND
 
-_LONG_WAIT = 0.5  # seconds: waits for a gate that are reported
+_LONG_WAIT = 0.5  # seconds: waits after a rate limit, or for a gate, that are reported
 _NO_OTHER_TOKEN = Failure(reason="there is no other token", sent=False, is_permanent=True)
 _LEAST_WAIT = 0.2  # seconds until the next attempt after a rate limit
 
@@ -90,7 +90,7 @@ class Exchange:
         self._reporter = reporter
         self._end: EndOfListing = end_of_listing
         self.attempts = self._retries = 0
-        self.elapsed = self.pause = 0.0  # `pause`: seconds that all calls of the gate should wait
+        self.elapsed = self.pause = 0.0  # `pause`: seconds for all calls of its `key`
         self.request_id: str | None = None
         self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
         self._refusal: RawResponse | None = None  # a 401, until there is another token
@@ -101,8 +101,8 @@ class Exchange:
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
 
-        The engine releases a slot only when it asks for the next step. So the gate knows of a 429
-        before another call can take that slot.
+        The engine releases a slot only when it asks for the next step. So the pause after a
+        429 begins before another call can take that slot.
         """
         options, reporter = self._options, self._reporter
         outcome: Outcome | None = None
@@ -121,7 +121,7 @@ class Exchange:
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
-                continue  # the gate is asked again: another 429 may have come meanwhile
+                continue  # to ACQUIRE again: another 429 may have come meanwhile
             if self._refusal is not None:
                 if reporter is not None:
                     reporter.retrying(self.attempts, self._refusal, 0.0)
@@ -159,7 +159,10 @@ class Exchange:
                 return outcome
 
     def authorize(self, auth: AuthHeaders | None) -> Failure | None:
-        """Take the credentials of the next attempt, None if they came too late; or a failure."""
+        """Take the credentials of the next attempt, None if they came too late; or a failure.
+
+        Not for a fixed token, which the `RequestBuilder` adds to all requests of the client.
+        """
         self.auth = auth or NO_AUTH
         self.outgoing = self.auth.apply(self.request)
         if auth is None or self.time_left <= 0:

@@ -1,4 +1,4 @@
-"""What follows from an outcome: retries, and the pauses and turns of a gate."""
+"""What follows from an outcome: retries, and pauses; with gate=, also turns."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -84,7 +84,7 @@ class Turn(float):
 
 
 class Pauses:
-    """Until when the calls of a client without a gate of its own wait, as services asked."""
+    """Until when the calls of a client without gate= wait, as services asked."""
 
     def __init__(self) -> None:
         self.ends: dict[str, float] = {}

@@ -315,7 +315,7 @@ class HTTPXAttempt(LibraryAttempt):
 
     async def async_send_over(self, connection: Any, _: Attempt, /) -> None:
         """The same over an async connection."""
-        from adclient._http.async_library import ShieldedSend  # deferred: it loads anyio
+        from adclient._http.async_library import ShieldedSend  # deferred: it imports this module
 
         send = _through(httpx.AsyncClient, httpx.AsyncHTTPTransport, connection.http)
         await ShieldedSend(send, self).perform()

@@ -88,7 +88,7 @@ class AccountIterator(PublicDir, Generic[T]):
             if self._stop.is_set:  # not the end of the loop, as accounts may be missing
                 raise RuntimeError("this iterator was closed")
             if self._workers is None:
-                from adclient._tasks.background import Workers  # deferred: it loads anyio
+                from adclient._tasks.background import Workers
 
                 self._workers = Workers()
             workers = self._workers

@@ -1,9 +1,5 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""The connections of a client and the network below them, on any event loop.
-
-The caller closes a backend only when nobody else reads or writes: an event loop would go on
-watching its file descriptor.
-"""
+"""The connections of a client, and the network below them."""
 
 import socket
 import ssl
@@ -100,8 +96,7 @@ class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
             chunks = iter(body)
             for chunk in chunks:
                 if attempt.feed(chunk):
-                    # Its generators are run to their end, which is near without a socket: on trio,
-                    # an unfinished generator warns when it is collected.
+                    # Its generators are run to their end, which is near without a socket.
                     connection.backend.close()
                     with suppress(*FAULTS):
                         for _ in chunks:

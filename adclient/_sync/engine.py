@@ -42,6 +42,7 @@ _NO_WRITES = (
     "over_accounts only reads; stage drafts in the loop over its results, or with a plan; "
     "nothing was sent"
 )
+_UNSENT = "the call ended before it was sent"
 
 
 @attrs.define(eq=False, repr=False)
@@ -53,7 +54,7 @@ class Engine:
 
     options: Options
     credentials: Credentials
-    sender: "Sender"
+    sender: "Sender"  # `connections`, unless a tool passes its own to `extend.run`
     connections: Connections
     limiter: CapacityLimiter
     clock: Clock
@@ -63,7 +64,7 @@ class Engine:
     guard: "CallGuard | None" = None
     at_close: Callable[[], None] | None = None  # it may block
     quota: RetryQuota = attrs.field(factory=RetryQuota)
-    pauses: Pauses = attrs.field(factory=Pauses)  # unless there is another gate
+    pauses: Pauses = attrs.field(factory=Pauses)  # without gate=
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "TokenFetcher | None" = None
@@ -195,14 +196,13 @@ class Engine:
         seconds = exchange.time_left
         # A little is left to report that the record failed.
         left = countdown(seconds - min(REPORTING, seconds / 10))
-        unsent = CallTimeout("the call ended before it was sent")
         late = run_blocking(
             lambda: record.reserve(left()),
             seconds,
             too_late("the record of the call took the whole timeout"),
-            _ending(record, exchange.call, unsent, 0),
+            lambda: _ending(record, exchange.call, CallTimeout(_UNSENT), 0)(),
         )
-        # A blocking call is never late here, and tracers miss the lines behind a cancellation.
+        # Never in the sync twin; and tracers miss the lines behind a cancellation.
         if late is not None:  # pragma: no cover
             return exchange.result(late)
         try:
@@ -263,11 +263,11 @@ class Engine:
         if self.credentials.fixed is None and (gate_slot is None or not gate_slot.has_turn):
             fetch = partial(self._fetch_credentials, exchange)
             try:
-                auth = in_time(exchange.time_left, fetch)
+                failure = exchange.authorize(in_time(exchange.time_left, fetch))
             except ConfigurationError as refused:
                 # Tracebacks can show local variables, which hold the refused value below here.
                 raise bare(refused) from None
-            if (failure := exchange.authorize(auth)) is not None:
+            if failure is not None:
                 self.check_open()
                 return failure
         wait: Failure | float | None = None

@@ -38,7 +38,7 @@ class Clock(NamedTuple):
 
 
 async def _async_sleep(seconds: float) -> None:
-    import anyio  # deferred: the sync client does without it
+    import anyio  # deferred: the class of a client is imported without it
 
     await anyio.sleep(seconds)
 
@@ -106,7 +106,7 @@ async def async_run_blocking(
     Returns:
         What the work returned, or `late` if it was not done in time.
     """
-    import anyio  # deferred: the sync client does without it
+    import anyio
 
     from adclient._tasks.background import run_in_thread
 
