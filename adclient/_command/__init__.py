@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from shutil import get_terminal_size
+from textwrap import indent
 from typing import Any, NoReturn
 
 from adclient._command.terminal import (
@@ -126,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     about = "Work with the ad service. It can stage drafts; nothing here approves one."
     parser = Parser(prog="adclient", description=about)
-    parser.describe(_EXAMPLES, "`adclient COMMAND --help` describes a command.")
+    parser.describe(_EXAMPLES, about="`adclient COMMAND --help` describes a command.")
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
@@ -161,23 +162,25 @@ class Parser(argparse.ArgumentParser):
         self.color = False  # that of Python 3.14: headings stand out in every version
 
     def describe(
-        self, examples: str, about: str = "", codes: Mapping[int, str] | None = EXIT_CODES
+        self,
+        examples: str,
+        table: str = "",
+        about: str = "",
+        codes: Mapping[int, str] | None = EXIT_CODES,
+        **types: _Type,
     ) -> None:
-        """Add examples, a text and a table of exit codes below the options of a command."""
-        lines = "".join(f"\n  {line}" for line in examples.splitlines())
-        parts = [f"examples:{lines}", about.rstrip()]
-        if codes is not None:
-            table = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
-            parts.append(f"exit codes:{''.join(table)}")
-        self.epilog = "\n\n".join(filter(None, parts))
+        """Add the options of a table, and examples, a text and exit codes below them.
 
-    def add_table(self, table: str, **types: _Type) -> None:
-        """Add the options of a table, whose lines have names, a value, and the help.
-
-        A value `N=10` has a default, `ID...` may be repeated, and `[URL]` left out. A line that
-        ends with a colon begins a group; lines that begin with `|` exclude each other, and one that
-        begins with `!` is required. `types` are those of values, or choices.
+        A line of the table has names, a value, and the help. A value `N=10` has a default, `ID...`
+        may be repeated, and `[URL]` left out. A line that ends with a colon begins a group; lines
+        that begin with `|` exclude each other, and one that begins with `!` is required. `types`
+        are those of values, or choices.
         """
+        parts = [f"examples:\n{indent(examples, '  ')}".rstrip(), about.rstrip()]
+        if codes is not None:
+            meanings = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+            parts.append(f"exit codes:{''.join(meanings)}")
+        self.epilog = "\n\n".join(filter(None, parts))
         types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float} | types
         group: Any = self
         exclusive: Any = None
@@ -211,8 +214,7 @@ class Parser(argparse.ArgumentParser):
         group = self.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
         for name, (text, example, table) in actions.items():
             action = _added(group.add_parser, name, text)
-            action.describe(example, codes=None)
-            action.add_table(table, **types)
+            action.describe(example, table, codes=None, **types)
 
     def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
         """A problem that names the option of an argument, as it was typed, or its variable."""

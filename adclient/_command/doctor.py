@@ -51,8 +51,8 @@ the connection:
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, _ABOUT, CODES)
-    parser.add_table(_TABLE, JSON=connection.json_object, **{"NAME:VALUE": _header})
+    types = {"JSON": connection.json_object, "NAME:VALUE": _header}
+    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, **types)
 
 
 def run(options: argparse.Namespace) -> int:

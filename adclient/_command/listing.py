@@ -76,15 +76,15 @@ def add_arguments(parser: Parser) -> None:
         for name, read in _READS.items()
     )
     codes = EXIT_CODES | {_SOME_FAILED: "some of several accounts failed"}
-    parser.describe(_EXAMPLES, _ABOUT.format(reads=reads), codes)
     filters = "\n".join(
         f"{option} {'JSON' if _FILTERS[name].type == 'object' else option[2:].upper()}"
         f"  {_FILTERS[name].about or f'only this {option[2:]}'}"
         for name, option in _OPTIONS.items()
     )
-    types = {"JSON": connection.json_object, "CURSOR": _cursor, "MODULE:NAME": _imported}
-    table = _TABLE.replace("{filters}", filters)
-    parser.add_table(table, READ=[*_READS, *_METHODS], NAMES=output.names_of, **types)
+    types = {"JSON": connection.json_object, "NAMES": output.names_of, "CURSOR": _cursor}
+    types |= {"MODULE:NAME": _imported, "READ": [*_READS, *_METHODS]}
+    table, about = _TABLE.replace("{filters}", filters), _ABOUT.format(reads=reads)
+    parser.describe(_EXAMPLES, table, about, codes, **types)
     parser.set_defaults(columns=[], sort=[])
 
 

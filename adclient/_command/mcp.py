@@ -37,8 +37,7 @@ _TABLE = f"""\
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES)
-    parser.add_table(_TABLE)
+    parser.describe(_EXAMPLES, _TABLE)
 
 
 def run(options: argparse.Namespace) -> int:

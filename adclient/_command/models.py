@@ -30,8 +30,8 @@ _TAKEN = {"attrs", "bool", "dict", "float", "int", "list", "object", "self", "st
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     examples = "adclient models --service service.toml >ads_models.py"
-    parser.describe(examples, _ABOUT, {code: EXIT_CODES[code] for code in (0, 2)})
-    parser.add_table(connection.SERVICE)
+    codes = {code: EXIT_CODES[code] for code in (0, 2)}
+    parser.describe(examples, connection.SERVICE, _ABOUT, codes)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -66,7 +66,7 @@ PLAN  the id of the plan whose drafts are reverted
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, _ABOUT, CODES)
+    parser.describe(_EXAMPLES, about=_ABOUT, codes=CODES)
     parser.add_actions(_ACTIONS)
 
 

@@ -43,8 +43,7 @@ _TABLE = """\
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe("adclient fake\nadclient fake --port 9000 --like service.toml")
-    parser.add_table(_TABLE)
+    parser.describe("adclient fake\nadclient fake --port 9000 --like service.toml", _TABLE)
 
 
 def run(options: argparse.Namespace) -> int:
