@@ -55,7 +55,8 @@ _ARGUMENTS = {
     **{"header": "headers", "requests": "most_requests", "retries": "max_retries"},
     **{"ca_file": "verify", "class": "cls", "url": "base_url"},
 }
-_Type = Callable[[str], object] | Collection[str]
+Types = Mapping[str, Callable[[str], object] | Collection[str]]
+_TYPES: Types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float}
 _VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
 _OPTION = re.compile(r"([|!]?) ?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
 _EXAMPLES = """\
@@ -167,7 +168,7 @@ class Parser(argparse.ArgumentParser):
         table: str = "",
         about: str = "",
         codes: Mapping[int, str] | None = EXIT_CODES,
-        **types: _Type,
+        types: Types = _TYPES,
     ) -> None:
         """Add the options of a table, and examples, a text and exit codes below them.
 
@@ -181,7 +182,7 @@ class Parser(argparse.ArgumentParser):
             meanings = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
             parts.append(f"exit codes:{''.join(meanings)}")
         self.epilog = "\n\n".join(filter(None, parts))
-        types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float} | types
+        types = {**_TYPES, **types}
         group: Any = self
         exclusive: Any = None
         for line in re.sub("\n {4,}", " ", table).splitlines():
@@ -209,12 +210,14 @@ class Parser(argparse.ArgumentParser):
                 given["required"] = True
             (exclusive or group).add_argument(*names.split(), **given)
 
-    def add_actions(self, actions: Mapping[str, tuple[str, str, str]], **types: _Type) -> None:
+    def add_actions(
+        self, actions: Mapping[str, tuple[str, str, str]], types: Types = _TYPES
+    ) -> None:
         """Add what a command can do, each with its help, an example and its table of options."""
         group = self.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
         for name, (text, example, table) in actions.items():
             action = _added(group.add_parser, name, text)
-            action.describe(example, table, codes=None, **types)
+            action.describe(example, table, codes=None, types=types)
 
     def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
         """A problem that names the option of an argument, as it was typed, or its variable."""

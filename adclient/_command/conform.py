@@ -34,7 +34,7 @@ _TABLE = f"""\
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, JSON=connection.json_object)
+    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, {"JSON": connection.json_object})
 
 
 def run(options: argparse.Namespace) -> int:

@@ -92,8 +92,7 @@ def add_from_service(options: argparse.Namespace, *, needs_ledger: bool = False)
     ]
     if missing and (path := service_path(options)) is not None:
         service = read_service(path)
-        for name in missing:
-            setattr(options, name, getattr(service, name))
+        vars(options).update({name: getattr(service, name) for name in missing})
     if needs_ledger and options.ledger is None:
         raise ConfigurationError("--ledger is missing, and no service file names one")
 

@@ -52,7 +52,7 @@ the connection:
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     types = {"JSON": connection.json_object, "NAME:VALUE": _header}
-    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, **types)
+    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, types)
 
 
 def run(options: argparse.Namespace) -> int:

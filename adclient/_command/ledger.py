@@ -90,7 +90,7 @@ def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     parser.describe("adclient ledger show --ledger drafts.db")
-    parser.add_actions(_ACTIONS, TIME=_moment, STATE=_STATES)
+    parser.add_actions(_ACTIONS, {"TIME": _moment, "STATE": _STATES})
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from adclient._command import EXIT_CODES, Parser, connection, output
+from adclient._command import EXIT_CODES, Parser, Types, connection, output
 from adclient._command.output import Writer, json_line
 from adclient._command.terminal import YELLOW, tell
 from adclient._service.file import read_service
@@ -81,10 +81,15 @@ def add_arguments(parser: Parser) -> None:
         f"  {_FILTERS[name].about or f'only this {option[2:]}'}"
         for name, option in _OPTIONS.items()
     )
-    types = {"JSON": connection.json_object, "NAMES": output.names_of, "CURSOR": _cursor}
-    types |= {"MODULE:NAME": _imported, "READ": [*_READS, *_METHODS]}
+    types: Types = {
+        "READ": [*_READS, *_METHODS],
+        "JSON": connection.json_object,
+        "CURSOR": _cursor,
+        "MODULE:NAME": _imported,
+        "NAMES": output.names_of,
+    }
     table, about = _TABLE.replace("{filters}", filters), _ABOUT.format(reads=reads)
-    parser.describe(_EXAMPLES, table, about, codes, **types)
+    parser.describe(_EXAMPLES, table, about, codes, types)
     parser.set_defaults(columns=[], sort=[])
 
 
