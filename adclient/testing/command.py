@@ -1,7 +1,6 @@
 """`adclient fake`: serve the fake over HTTP, with the approval page."""
 
 import argparse
-import signal
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -79,13 +78,8 @@ def run(options: argparse.Namespace) -> int:
         raise OSError(f"{options.host}, port {options.port}: {reason}; {advice}") from None
     with listening:
         server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
-        # An interrupt before uvicorn serves must end it in the same way as one behind.
-        before = signal.signal(signal.SIGINT, server.handle_exit)
         print(_hints(options, address_of(listening)), flush=True)
-        try:
-            server.run(sockets=[listening])
-        finally:
-            signal.signal(signal.SIGINT, before)
+        server.run(sockets=[listening])
     return 130
 
 
