@@ -175,13 +175,12 @@ class SQLiteGate(GateDatabase):
     def _kept(self) -> Any:
         if connection := super()._kept():
             with suppress(OSError):
-                if os.path.samestat(self._path.stat(), self._file):
+                if os.path.samestat(self._path.stat(), connection.file):
                     return connection
             connection.close()
         return None
 
     def _prepare(self, connection: Any) -> None:
-        self._file = self._path.stat()
         application_id, tables = connection.execute(_FIND).fetchone()
         if application_id != _APPLICATION_ID and (application_id or tables):
             raise LedgerError("it is an SQLite database, but not that of a gate")

@@ -218,6 +218,8 @@ def _code(error: sqlite3.Error) -> int:
 class Connection(sqlite3.Connection):
     """A connection that threads may use one after the other, and that is counted while open."""
 
+    file: os.stat_result  # before it was opened, as it may be replaced at any time
+
     def __init__(self, uri: str) -> None:
         # Autocommit, as `sqlite3` would begin transactions by itself.
         super().__init__(uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True)
@@ -240,6 +242,9 @@ def connect(path: Path, *, may_create: bool) -> Connection:
         with NamedTemporaryFile(dir=path.parent) as private:
             Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
     # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-    if 0 < path.stat().st_size < _SMALLEST_PAGE:
+    file = path.stat()
+    if 0 < file.st_size < _SMALLEST_PAGE:
         raise DatabaseError(_REASONS[sqlite3.SQLITE_NOTADB])
-    return Connection(f"{uri}?mode=rw")  # which creates no file: reading must not
+    connection = Connection(f"{uri}?mode=rw")  # which creates no file: reading must not
+    connection.file = file
+    return connection

@@ -15,6 +15,7 @@ from clients import BASE_URL, SYNC, Service, a_page, read, step, sync_and_async,
 from waiting import stop_clock
 
 from adclient import CallTimeout, LedgerError, RateLimited
+from adclient.extend import OPERATIONS, validated
 from adclient.gate import SharedGate
 from adclient.ledger import LedgerWarning, SQLiteLedger
 
@@ -62,6 +63,22 @@ def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, slot_
         ask(slot_of(gate))
     deletions.append(gate_file.unlink)
     assert ask(slot_of(gate)) is None
+
+
+def test_file_that_is_replaced_while_it_is_opened_is_opened_again(where, gate_file) -> None:
+    gate, other = SharedGate(SQLiteLedger(where)), SharedGate(SQLiteLedger(where))
+    call, connect = validated(OPERATIONS[-1], {"account_id": "a"}), gate._database._connect
+
+    def late():
+        connection = connect()
+        gate_file.unlink()
+        other.pause(call, "key", 60)
+        return connection
+
+    gate._database._connect = late
+    assert gate.ask(call, "key", 90) is None
+    gate._database._connect = connect
+    assert gate.ask(call, "key", 90) > 0
 
 
 @sync_and_async
