@@ -1,8 +1,6 @@
 """The connections of a client, and the network below them."""
 
-import socket
 import ssl
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -10,7 +8,6 @@ import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.addresses import Address
 from adclient._http.backend import (
     CHUNK,
     READ,
@@ -47,7 +44,8 @@ class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInter
     """Sends requests over connections of its own."""
 
     def __init__(self, network: Network) -> None:
-        super().__init__(network)
+        pools = httpcore.AsyncConnectionPool, httpcore.AsyncSOCKSProxy, httpcore.AsyncHTTPProxy
+        super().__init__(network, AsyncBackend, pools)
         self._idle: AsyncIdle[AsyncBackend, httpcore.AsyncConnectionInterface] = AsyncIdle()
 
     async def send(self, request: Request, deadline: float) -> Outcome:
@@ -79,13 +77,6 @@ class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInter
         self.is_closed = True
         close_all(self._idle.here())
 
-    def _new_connection(self) -> _Connection:
-        backend = AsyncBackend(proxy=self._network.proxy, connector=self._connector)
-        pool = self._core_pool(
-            backend, httpcore.AsyncConnectionPool, httpcore.AsyncSOCKSProxy, httpcore.AsyncHTTPProxy
-        )
-        return PooledConnection(backend, pool.create_connection(self._origin))
-
     async def _send_over(self, connection: _Connection, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""
         response = await connection.http.handle_async_request(self._request(attempt))
@@ -116,7 +107,13 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
     async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
         """Connect to the first address that accepts."""
         try:
-            self._own(await self._connected(await async_look_up(host, port)))
+            addresses = await async_look_up(host, port)
+            with closing(self._connector.connect(addresses, self._time_left)) as connecting:
+                waiting = next(connecting)
+                while True:
+                    waiting = connecting.send(await async_writable(*waiting))
+        except StopIteration as done:
+            self._own(done.value)
         except (OSError, ValueError) as error:  # a name that IDNA cannot encode is a ValueError
             raise self._connect_error(error) from error
         return self
@@ -172,16 +169,6 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
         """Close the socket."""  # async only
         # Nobody else reads or writes: an event loop would go on watching it.  # async only
         self.close()  # async only
-
-    async def _connected(self, addresses: Sequence[Address]) -> socket.socket:
-        with closing(self._connector.connect(addresses, self._time_left)) as connecting:
-            try:
-                waiting = next(connecting)
-                while True:
-                    waiting = connecting.send(await async_writable(*waiting))
-            except StopIteration as done:
-                connected: socket.socket = done.value
-                return connected
 
     async def _perform(self, steps: TLSSteps[T]) -> T:
         assert self._socket is not None

@@ -49,7 +49,15 @@ class Token:
     def __init__(self, value: str, *, expires_at: datetime | float | None = None) -> None:
         try:
             object.__setattr__(self, "value", check_token(value))
-            object.__setattr__(self, "expires_at", _checked_time(expires_at))
+            time: object = expires_at
+            if isinstance(expires_at, datetime) and expires_at.utcoffset() is not None:
+                time = expires_at.timestamp()
+            if time is not None:
+                # Milliseconds, or `expires_in`, would keep a token for ever, or not at all.
+                if not isinstance(time, int | float) or not _EARLIEST < time < _LATEST:
+                    raise ConfigurationError(_NO_TIME, argument="expires_at")
+                time = float(time)
+            object.__setattr__(self, "expires_at", time)
         except ConfigurationError:
             del value  # tracebacks can show local variables
             raise
@@ -70,6 +78,7 @@ AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]
 _SCHEMES = ("apikey", "basic", "bearer", "key", "token")  # in whatever header
 _SHORTEST = 6  # characters of a secret that is redacted wherever it stands
 _EARLIEST, _LATEST = 1e8, 1e11  # seconds since 1970 that are a time: the years 1973 and 5138
+_NO_TIME = "expires_at must be an aware datetime, or seconds since 1970, like time.time() + 3600"
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -182,21 +191,6 @@ def checked_auth(headers: object) -> AuthHeaders:
                 # A short one could be any word.
                 secrets += [text, own] if len(own) >= _SHORTEST else [text]
     return AuthHeaders(checked, Redactor(secrets))
-
-
-def _checked_time(time: object) -> float | None:
-    """A time in seconds since 1970; a number that can only be something else is refused."""
-    if time is None:
-        return None
-    if isinstance(time, datetime) and time.utcoffset() is not None:
-        time = time.timestamp()
-    # Milliseconds, or `expires_in`, would keep a token for ever, or not at all.
-    if isinstance(time, int | float) and _EARLIEST < time < _LATEST:
-        return float(time)
-    raise ConfigurationError(
-        "expires_at must be an aware datetime, or seconds since 1970 such as time.time() + 3600",
-        argument="expires_at",
-    )
 
 
 EARLY = 60.0  # seconds before its end in which a token is refreshed, or a tenth of a shorter life

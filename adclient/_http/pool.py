@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from operator import attrgetter, is_
 from types import FunctionType, GetSetDescriptorType
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -122,7 +122,6 @@ class _CoreConnection(Protocol):
 
 B = TypeVar("B", bound=BaseBackend)
 C = TypeVar("C", bound=_CoreConnection)
-P = TypeVar("P")
 
 
 class PooledConnection(Generic[B, C]):
@@ -141,7 +140,11 @@ class BasePool(Generic[B, C]):
     takes constant time, and one that fails is closed without affecting another.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(
+        self, network: Network, backend: Callable[..., B], pools: tuple[Any, Any, Any]
+    ) -> None:
+        self._make_backend = backend
+        self._pools = pools  # the classes of httpcore: without a proxy, with one of SOCKS or HTTP
         parts = urlsplit(network.base_url)
         self._network = network
         self._is_tls = parts.scheme == "https"
@@ -163,23 +166,21 @@ class BasePool(Generic[B, C]):
         made.headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
         return made
 
-    def _core_pool(
-        self,
-        backend: BaseBackend,
-        direct: Callable[..., P],
-        socks_proxy: Callable[..., P],
-        http_proxy: Callable[..., P],
-    ) -> P:
-        """A pool of httpcore, used only to create one connection: the pools implement proxies.
+    def _new_connection(self) -> PooledConnection[B, C]:
+        """A connection that its first request opens.
 
-        A GET over loopback takes 696,000 instructions, and 844,000 through the pool itself; async
-        1.2 million instead of 3.1 million. An async pool of httpcore 1.0 also leaks a connection
-        if a request is cancelled at a bad moment.
+        A pool of httpcore makes it, which is used for nothing else: the pools implement proxies. A
+        GET over loopback takes 696,000 instructions, and 844,000 through the pool itself; async 1.2
+        million instead of 3.1 million. An async pool of httpcore 1.0 also leaks a connection if a
+        request is cancelled at a bad moment.
         """
         proxy, verify = self._network.proxy, self._network.verify
+        backend = self._make_backend(proxy=proxy, connector=self._connector)
+        direct, socks_proxy, http_proxy = self._pools
         context = tls_context(verify) if self._is_tls else None
         if proxy is None:
-            return direct(ssl_context=context, network_backend=backend)
+            pool = direct(ssl_context=context, network_backend=backend)
+            return PooledConnection(backend, pool.create_connection(self._origin))
         # httpcore takes credentials separately, and would ignore those in a URL.
         parts = urlsplit(proxy)
         host = (parts.hostname or "").encode()
@@ -188,11 +189,13 @@ class BasePool(Generic[B, C]):
         if parts.username is not None or parts.password is not None:
             auth = unquote(parts.username or "").encode(), unquote(parts.password or "").encode()
         if proxy.startswith("socks"):
-            return socks_proxy(url, auth, ssl_context=context, network_backend=backend)
-        to_proxy = tls_context(verify) if proxy.startswith("https:") else None
-        return http_proxy(
-            url, auth, ssl_context=context, proxy_ssl_context=to_proxy, network_backend=backend
-        )
+            pool = socks_proxy(url, auth, ssl_context=context, network_backend=backend)
+        else:
+            to_proxy = tls_context(verify) if proxy.startswith("https:") else None
+            pool = http_proxy(
+                url, auth, ssl_context=context, proxy_ssl_context=to_proxy, network_backend=backend
+            )
+        return PooledConnection(backend, pool.create_connection(self._origin))
 
     def _checkout(self, idle: deque[PooledConnection[B, C]]) -> PooledConnection[B, C] | None:
         """Take a usable connection, and close those that have expired."""

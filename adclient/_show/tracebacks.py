@@ -37,18 +37,7 @@ def forget_frames(error: BaseException) -> None:
     """
     if os.environ.get("ADCLIENT_TRACEBACK") == "full":
         return
-    for each in _chain_of(error):
-        if not isinstance(each, AdClientError):
-            each.__traceback__ = _without_sending(each.__traceback__)
-        else:
-            entry = each.__traceback__
-            while entry is not None and _package_of(entry) in _HIDDEN:
-                entry = entry.tb_next
-            each.__traceback__ = entry
-
-
-def _chain_of(error: BaseException) -> list[BaseException]:
-    """An error, what caused it, what it interrupted, and the members of groups."""
+    # The error, what caused it, what it interrupted, and the members of groups.
     chain = [error]
     for each in chain:  # it grows
         links = [each.__cause__, each.__context__]
@@ -57,7 +46,13 @@ def _chain_of(error: BaseException) -> list[BaseException]:
         for link in links:
             if link is not None and all(link is not known for known in chain):
                 chain.append(link)
-    return chain
+        if not isinstance(each, AdClientError):
+            each.__traceback__ = _without_sending(each.__traceback__)
+        else:
+            entry = each.__traceback__
+            while entry is not None and _package_of(entry) in _HIDDEN:
+                entry = entry.tb_next
+            each.__traceback__ = entry
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:

@@ -1,9 +1,7 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The connections of a client, and the network below them."""
 
-import socket
 import ssl
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -11,7 +9,6 @@ import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.addresses import Address
 from adclient._http.backend import (
     CHUNK,
     READ,
@@ -47,7 +44,8 @@ class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
     """Sends requests over connections of its own."""
 
     def __init__(self, network: Network) -> None:
-        super().__init__(network)
+        pools = httpcore.ConnectionPool, httpcore.SOCKSProxy, httpcore.HTTPProxy
+        super().__init__(network, Backend, pools)
         self._idle: Idle[Backend, httpcore.ConnectionInterface] = Idle()
 
     def send(self, request: Request, deadline: float) -> Outcome:
@@ -78,13 +76,6 @@ class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):
         self.is_closed = True
         close_all(self._idle.here())
 
-    def _new_connection(self) -> _Connection:
-        backend = Backend(proxy=self._network.proxy, connector=self._connector)
-        pool = self._core_pool(
-            backend, httpcore.ConnectionPool, httpcore.SOCKSProxy, httpcore.HTTPProxy
-        )
-        return PooledConnection(backend, pool.create_connection(self._origin))
-
     def _send_over(self, connection: _Connection, attempt: Attempt, /) -> None:
         """Send a request and read its response into the attempt."""
         response = connection.http.handle_request(self._request(attempt))
@@ -114,7 +105,13 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
     def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":
         """Connect to the first address that accepts."""
         try:
-            self._own(self._connected(look_up(host, port)))
+            addresses = look_up(host, port)
+            with closing(self._connector.connect(addresses, self._time_left)) as connecting:
+                waiting = next(connecting)
+                while True:
+                    waiting = connecting.send(writable(*waiting))
+        except StopIteration as done:
+            self._own(done.value)
         except (OSError, ValueError) as error:  # a name that IDNA cannot encode is a ValueError
             raise self._connect_error(error) from error
         return self
@@ -166,16 +163,6 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
         except OSError as error:
             raise failure(WRITE, error) from error
 
-
-    def _connected(self, addresses: Sequence[Address]) -> socket.socket:
-        with closing(self._connector.connect(addresses, self._time_left)) as connecting:
-            try:
-                waiting = next(connecting)
-                while True:
-                    waiting = connecting.send(writable(*waiting))
-            except StopIteration as done:
-                connected: socket.socket = done.value
-                return connected
 
     def _perform(self, steps: TLSSteps[T]) -> T:
         assert self._socket is not None

@@ -163,7 +163,10 @@ def _column(
     """
     members = set(chain.from_iterable(map(_members, annotations)))
     is_nullable = not members.isdisjoint({type(None), object, Any})
-    kinds = {_kind(member) for member in members - {type(None)}}
+    kinds = set[object]()
+    for member in members - {type(None)}:  # a scalar class for those that derive from it
+        bases = (each for each in _SCALARS if issubclass(_class_of(member), cast(type, each)))
+        kinds.add(next(bases, member))
     if kinds and kinds <= {int, float, Decimal}:
         has_digits = digits is not None or Decimal in kinds
         kinds = {Decimal if has_digits else float if float in kinds else int}
@@ -202,9 +205,3 @@ def _class_of(annotation: object) -> type[object]:
     """The class of an annotation, without its arguments."""
     cls: object = get_origin(annotation) or annotation
     return cls if isinstance(cls, type) else object
-
-
-def _kind(annotation: object) -> object:
-    """The scalar class that a class derives from, else the annotation."""
-    cls = _class_of(annotation)
-    return next((base for base in _SCALARS if issubclass(cls, cast(type, base))), annotation)
