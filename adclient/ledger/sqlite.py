@@ -238,7 +238,7 @@ def connect(path: Path, *, may_create: bool) -> Connection:
     """Open a database, which is private if it has to be created."""
     uri = path.as_uri()
     if may_create and not path.exists():
-        # SQLite creates a file with the mode of this one.
+        # SQLite creates a file with the mode of this one; closing a file of ours would drop locks.
         with NamedTemporaryFile(dir=path.parent) as private:
             Connection(f"{uri}?mode=rwc&modeof={quote(os.fsencode(private.name))}").close()
     # SQLite takes a file shorter than a page for an empty one, and overwrites it.
