@@ -104,6 +104,7 @@ def test_wrong_command_line_is_refused(arguments, complaint, monkeypatch) -> Non
 @each_case(
     "arguments",
     ["--token", SECRET],
+    ["--token", SECRET, "--auth-scheme", "Bearer"],
     ["--token-env", "MY_TOKEN"],
     ["--token-file", "-"],
     ["--token-file", "token"],
