@@ -35,7 +35,10 @@ def write_log_to_stderr() -> None:
     if level.lower() not in ("info", "debug"):
         raise ConfigurationError(f"{ENV_LOG} must be info or debug, not {short(level)!r}")
     log.setLevel(level.upper())
-    logging.basicConfig(format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    if len(log.handlers) == 1 and not logging.root.handlers:  # only the one above
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
 
 
 class Span(Protocol):

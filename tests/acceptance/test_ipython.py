@@ -70,7 +70,7 @@ Docstring:
 Stage a change to a campaign's daily budget.
 """)
     assert ">>> draft = client.alpha.update_campaign_budget(\n" in output
-    assert re.search(r"^File: .*alpha\.py$", output, re.MULTILINE)
+    assert re.search(r"^File: .*namespaces\.py$", output, re.MULTILINE)
 
 
 # Tracebacks.
@@ -90,4 +90,4 @@ def test_ipython_traceback_has_no_library_frames(shell, mode, cell, method) -> N
     assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", output, re.MULTILINE)
     assert len(re.findall(r"return (?:await )?self\._engine\.", output)) == len(method)
     assert all(name in output for name in method)
-    assert set(re.findall(r"\w+\.py\b", output)) == ({"beta.py"} if method else set())
+    assert set(re.findall(r"\w+\.py\b", output)) == ({"namespaces.py"} if method else set())

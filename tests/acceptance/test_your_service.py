@@ -1,7 +1,6 @@
 """The loop over services of others: find out, keep, use, watch."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -92,13 +91,6 @@ def test_clients_of_the_file_read_every_listing_to_its_end(examined, tmp_path) -
         f'"{value}"' for items in found.values() for it in items for value in (it.id, it.name)
     }
     assert not [value for value in values | secret if value in text]
-    # The page size that the file suggests loses no item.
-    suggested = re.findall(r"(?m)^# page_size = \{ (.*) = \d+ \}", text)
-    assert {*suggested} == ({"limit"} if examined.service.name == "node" else set())
-    path = tmp_path / "service.toml"
-    path.write_text(re.sub(r"(?m)^# (?=\[|page_size)", "", text), "utf-8")
-    with AdClient.from_service(path) as client:
-        assert ids(read_all(client, examined)) == examined.service.items
 
 
 def test_check_is_silent_on_the_same_service_and_loud_on_a_changed_one(examined) -> None:

@@ -56,6 +56,10 @@ def test_account_that_takes_no_drafts_can_be_read(fake):
     assert asked(fake, "alpha.explain_objectives", paused)[0] == 200
 
 
+def test_wrong_method_is_refused(fake):
+    assert refusal(send(fake, PAUSE, method="GET")) == "405 method_not_allowed"
+
+
 def test_parameters_in_the_wrong_place_are_refused(fake):
     answer = asked(fake, PAUSE, valid(PATHS[PAUSE]), query={"account_id": "a"})
     assert refusal(answer) == "400 unexpected_query"

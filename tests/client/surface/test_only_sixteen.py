@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from itertools import chain
+from unittest.mock import Mock
 from urllib.parse import parse_qsl
 
 import attrs
@@ -196,6 +197,17 @@ class Guard:
 
     def end(self, result, attempts) -> None:
         self.note("end", type(result).__name__, attempts)
+
+
+def test_record_is_ended_if_its_beginning_was_interrupted() -> None:
+    service, guard = Service(a_draft()), Guard()
+    guard.reserve = Mock(side_effect=KeyboardInterrupt)
+    with (
+        AdClient(BASE_URL, transport=service.transport) as client,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run(client, pause(), guard=guard)
+    assert (guard.seen[1:], service.requests) == ([("end", "CallTimeout", 0)], [])
 
 
 @sync_and_async

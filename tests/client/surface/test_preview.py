@@ -131,6 +131,7 @@ def test_log_is_on_stderr_if_the_environment_asks(level, lines, log, monkeypatch
     assert SECRET not in written
     retried = r"adclient INFO beta\.list_campaigns #\d+: attempt 1: 503; retrying"
     assert (re.search(retried, written) is not None) is (lines > 0)
+    assert logging.root.handlers == []  # so a program can still set it up
 
 
 @each_client_class

@@ -13,7 +13,7 @@ import pytest
 from cases import each_case
 from clients import SYNC, Service, a_page, an_item, everything, step, sync_and_async, wait, walk
 
-from adclient import Campaign, Page, UnexpectedResponse
+from adclient import Campaign, Items, Page, UnexpectedResponse
 
 
 def listed(client):
@@ -74,6 +74,7 @@ def test_typed_items_are_the_same_at_each_look_and_share_no_value(cls) -> None:
     assert found[0] is data[0] is typed.collect()[0]
     assert data.to_records()[0]["labels"] == ["spring", "new"]
     assert page.data[0].extra == {"labels": ["spring"]}
+    assert Items([cls(labels=1j)]).to_records()[0]["labels"] == 1j  # left as it is
     assert b"by_field" not in pickle.dumps(page.typed(Mutable).data)
     assert len(page.typed(attrs.make_class("NoFields", [])).data) == 1
 

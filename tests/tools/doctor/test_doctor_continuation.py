@@ -87,6 +87,9 @@ def number_under(name: str, form: str = "item number", **options) -> Listing:
     (number_under("since_id", "fraction", old={"after": "skip"}), "since_id"),
     # One that loses nothing.
     (number_under("k7", "offset", old={"offset": "offset"}), "offset"),
+    # Of two pages with two items, a number may be that of a page or of an item.
+    (number_under("cursor", "page", size=2, count=4), None),
+    (number_under("page", "page", size=2, count=4), "page"),
 )
 def test_old_parameter_that_loses_items_is_not_taken(listing, name) -> None:
     others = dict.fromkeys(("beta.list_campaigns", "gamma.list_ads"), listing)
