@@ -1,6 +1,7 @@
 """`adclient fake`: serve the fake over HTTP, with the approval page."""
 
 import argparse
+import signal
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -78,8 +79,13 @@ def run(options: argparse.Namespace) -> int:
         raise OSError(f"{options.host}, port {options.port}: {reason}; {advice}") from None
     with listening:
         server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
+        # An interrupt before uvicorn serves must end it in the same way as one behind.
+        before = signal.signal(signal.SIGINT, server.handle_exit)
         print(_hints(options, address_of(listening)), flush=True)
-        server.run(sockets=[listening])
+        try:
+            server.run(sockets=[listening])
+        finally:
+            signal.signal(signal.SIGINT, before)
     return 130
 
 
