@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 
 import attrs
 
@@ -93,8 +93,6 @@ class _Received(ToJSON, Shown):
 
     __slots__ = ()
 
-    extra: Mapping[str, JSON]
-
     @walks
     def to_dict(self) -> dict[str, JSON]:
         """Return it as it was received.
@@ -102,8 +100,9 @@ class _Received(ToJSON, Shown):
         Returns:
             The body of the response, or the object `diff` in it, as JSON values.
         """
-        named = {k: as_json(v) for k, v in as_mapping(self).items() if k not in _NOT_NAMED}
-        return {**named, **copied_fields(self.extra)}
+        fields = as_mapping(self)
+        named = {k: as_json(v) for k, v in fields.items() if k not in _NOT_NAMED}
+        return {**named, **copied_fields(cast("Mapping[str, JSON]", fields["extra"]))}
 
 
 _NOT_NAMED = ("extra", "response")

@@ -2,7 +2,7 @@
 
 import ssl
 from contextlib import closing, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpcore
 
@@ -37,7 +37,7 @@ from adclient._http.pool import (
 from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
-_Connection = PooledConnection["AsyncBackend", httpcore.AsyncConnectionInterface]
+_Connection: TypeAlias = "PooledConnection[AsyncBackend, httpcore.AsyncConnectionInterface]"
 
 
 class AsyncConnectionPool(BasePool["AsyncBackend", httpcore.AsyncConnectionInterface]):

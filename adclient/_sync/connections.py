@@ -3,7 +3,7 @@
 
 import ssl
 from contextlib import closing, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpcore
 
@@ -37,7 +37,7 @@ from adclient._http.pool import (
 from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
-_Connection = PooledConnection["Backend", httpcore.ConnectionInterface]
+_Connection: TypeAlias = "PooledConnection[Backend, httpcore.ConnectionInterface]"
 
 
 class ConnectionPool(BasePool["Backend", httpcore.ConnectionInterface]):

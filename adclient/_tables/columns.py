@@ -118,8 +118,9 @@ class Column:
                 return _struct_array(arrays, [*self.fields], mask=mask)
             if (prepare := self.prepare) is not None:
                 values = [None if value is None else prepare(value) for value in values]
-            is_text = self.type == pyarrow.string()
-            return string_array(values) if is_text else pyarrow.array(values, self.type)
+            if self.type == pyarrow.string():
+                return string_array(cast("Sequence[str | None]", values))
+            return pyarrow.array(values, self.type)
         except MisfitError:
             raise
         except (AttributeError, ValueError, TypeError, ArithmeticError):  # also those of Arrow
@@ -180,7 +181,7 @@ def _column(
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
     # A class inside itself would have no end.
-    if has_fields(cls) and cls not in inside and (fields := columns_of(cls, inside)):
+    if has_fields(cls) and cls not in inside and (fields := columns_of(cast(type, cls), inside)):
         struct = pyarrow.struct([(name, field.type) for name, field in fields.items()])
         return Column(struct, is_nullable, (cls,), fields=fields)
     return Column(pyarrow.string(), is_nullable, prepare=json_text)

@@ -148,7 +148,7 @@ def _is_taken(kind: Any) -> bool:
     # interface of Arrow cuts a name at NUL.
     if pyarrow.types.is_decimal(kind) or (pyarrow.types.is_struct(kind) and not kind.num_fields):
         return False
-    fields = [kind.field(place) for place in range(kind.num_fields)]
+    fields: list[Any] = [cast(Any, kind).field(place) for place in range(kind.num_fields)]
     return all("\0" not in field.name and _is_taken(field.type) for field in fields)
 
 

@@ -143,7 +143,7 @@ class Policy(Shown):
             if not is_object(self.money):
                 kind = type(self.money).__name__
                 raise _refused("money", f"must map keys to amounts, not be a {kind}")
-            _check_keys("money", [*self.money])
+            _check_keys("money", cast("list[str]", [*self.money]))
             for key, amount in self.money.items():
                 _check_amount(f"money.{key}", amount)
         if self.change_at_most is not None:
