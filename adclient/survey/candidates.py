@@ -139,7 +139,7 @@ def next_of(value: JSON, base_url: str) -> Next | None:
     if value is None or isinstance(value, bool | list):
         return None
     if isinstance(value, dict):
-        key = next((name for name, each in value.items() if _query(each)), None)
+        key = next((name for name, each in value.items() if query_in(each)), None)
         if key is None:
             return Next(form="object", parameters=tuple(value))
         url = next_of(value[key], base_url)
@@ -147,7 +147,7 @@ def next_of(value: JSON, base_url: str) -> Next | None:
         return attrs.evolve(url, form="object", key=key)
     if not isinstance(value, str):
         return Next(form="number")
-    query = _query(value)
+    query = query_in(value)
     if not query and "://" not in value:
         return Next(form="string")
     is_same = value.startswith(f"{base_url}/")
@@ -158,7 +158,7 @@ def next_of(value: JSON, base_url: str) -> Next | None:
     )
 
 
-def _query(value: JSON) -> list[tuple[str, str]]:
+def query_in(value: JSON) -> list[tuple[str, str]]:
     """The query of a text that is a URL; empty for another value."""
     if not isinstance(value, str) or not ("://" in value or value[:1] in ("/", "?")):
         return []

@@ -1,16 +1,19 @@
 """Whether items are missing, as the continuations, smaller pages or the service itself show it."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import accumulate
 
 import attrs
 
 from adclient._service.model import Certainty
+from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import one_line
 from adclient.models import JSON
-from adclient.survey.candidates import COUNTING, PAGE_NAMES, number_of
+from adclient.survey.candidates import COUNTING, PAGE_NAMES, number_of, query_in
 from adclient.survey.observation import Observation, texts
 from adclient.survey.reading import Candidate, Chain, Examination, Reading
 
@@ -107,18 +110,35 @@ def _neighbours(pages: Chain) -> list[JSON]:
 
 
 def ties(reading: Reading) -> str:
-    """Which field of the last item of a page a continuation is, if items share its value."""
+    """Which fields of the last item of a page a continuation is, if items share their values."""
     following = [page for page in reading.views if page.end is None and page.items]
     if len(following) < 2 or _steps(reading.pages) == {0}:
         return ""
-    last = [dict(_fields_of(page.items[-1])) for page in following]
+    last = [{**dict(_fields_of(page.items[-1])), "": None, "id": None} for page in following]
     items = [dict(_fields_of(item)) for page in reading.views for item in page.items]
-    for path in last[0].keys() - {"", "id"}:
-        ends = [str(each.get(path)) for each in last]
-        is_next = ends == [str(page.next) for page in following]
-        if is_next and len({str(each.get(path)) for each in items}) < len(items):
-            return f"`next` is the `{one_line(path, 40)}` of an item, which others share"
+    nexts = [dict(_fields_of(_spelled(page.next))) for page in following]
+    paths: list[str] = []
+    for name in nexts[0]:
+        values = [str(each.get(name)) for each in nexts]
+        if len(set(values)) > 1:  # what stays the same does not tell where a page begins
+            found = (path for path in last[0] if [str(each.get(path)) for each in last] == values)
+            paths.append(next(found, "id"))
+    is_shared = len({tuple(str(each.get(path)) for path in paths) for each in items}) < len(items)
+    if paths and "id" not in paths and is_shared:
+        what = one_line(" and ".join(paths), 40)
+        return f"`next` is the `{what}` of an item, which others share"
     return ""
+
+
+def _spelled(value: JSON) -> JSON:
+    """What a continuation consists of: the query of a URL, or what Base64 or JSON spells."""
+    if isinstance(value, str):
+        if query := dict(query_in(value)):
+            return dict[str, JSON](query)
+        with suppress(ValueError, JSONError):
+            text = b64decode(value + "=" * (-len(value) % 4), b"-_", validate=True)
+            return loads(text) if text[:1] == b"{" else text.decode()
+    return value
 
 
 def compare_sizes(found: Examination, reading: Reading) -> bool:

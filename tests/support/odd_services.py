@@ -1,6 +1,7 @@
 """Services that are odd as those of real platforms are, and the exit code that fits each."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
@@ -147,6 +148,17 @@ def only_first(odd: Odd, items: Items, given: Given):
     return items[:20], None
 
 
+def wrapped(write: Callable, read: Callable[[str], str] = str):
+    """A keyset by time whose continuations are written in some way, in pages of one size."""
+
+    def page(odd: Odd, items: Items, given: Given):
+        before = {"before": read(given["before"])} if "before" in given else {}
+        data, following = keyset("at")(odd, items, before)
+        return data, following and write(following)
+
+    return page
+
+
 def iso(at: int) -> str:
     return f"2026-11-01T10:{at % 3600 // 60:02}:{at % 60:02}Z"
 
@@ -160,6 +172,22 @@ SERVICES = {
     "times that items share": Odd(page=keyset("at"), code=1, problem="pages skip items"),
     "times at the ends of pages": Odd(page=keyset("at"), size=18, code=1, problem="others share"),
     "times as texts": Odd(page=keyset("at", iso), code=1, problem="pages skip items"),
+    "times in URLs": Odd(
+        page=wrapped(lambda at: f"?account_id={ACCOUNT}&limit=20&before={at}"),
+        code=1,
+        problem="`at` of an item",
+    ),
+    "times in objects": Odd(
+        page=wrapped(lambda at: {"before": at}), code=1, problem="`at` of an item"
+    ),
+    "times in Base64": Odd(
+        page=wrapped(
+            lambda at: b64encode(b'{"t":%d}' % at).decode(),
+            lambda text: str(json.loads(b64decode(text))["t"]),
+        ),
+        code=1,
+        problem="`at` of an item",
+    ),
     "times in a token": Odd(page=same_next, size=18, code=1, problem="lacks items"),
     "ids, descending": Odd(page=keyset("id"), rows=by_id, name="before"),
     "old name that ends early": Odd(page=ends_early, name="page_token"),
