@@ -106,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_writable(options: argparse.Namespace) -> None:
+    if Path(options.save).is_dir():
+        raise ConfigurationError(f"--save: {options.save} is a folder, not a file")
     if not options.force and Path(options.save).exists():
         raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
     part = Path(f"{options.save}.part")  # which `save` writes first
