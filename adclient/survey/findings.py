@@ -11,10 +11,12 @@ from typing import cast
 import attrs
 
 from adclient._core.decode import result_of
+from adclient._core.paging import SeenPages
 from adclient._service.model import Certainty
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import one_line
 from adclient.conventions import Conventions, is_header_name, of_read
+from adclient.errors import PaginationError
 from adclient.extend import READS, RawResponse
 from adclient.models import ResponseInfo
 from adclient.survey.continuation import LARGER
@@ -262,12 +264,14 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         usual = ASK if reading.chosen else "set `cursor_parameter` or `continuation` yourself"
         yield f"{reading.trouble}; {reading.step or usual}"
     end = of_read(conventions, name).end_of_listing
+    pages = SeenPages(reading.first.probe.call(), None)
     for seen in reading.pages:
         assert seen.response is not None
         try:
+            pages.add(seen.view.next, seen.view.ids)
             result_of(seen.probe.call(), seen.response, ResponseInfo(), dict, end)
-        except JSONError as error:
-            yield f"{one_line(str(error), 100)}; {ASK}"
+        except (JSONError, PaginationError) as error:
+            yield f"{one_line(str(error).removeprefix(f'{name}: '), 100)}; {ASK}"
             break
     last = reading.views[-1]
     if last.end is not None:

@@ -33,6 +33,11 @@ def by_day(read: str) -> Items:
     return [{**each, "day": day} for day in ("mon", "tue") for each in rows_of(read, 12)]
 
 
+def days(read: str) -> Items:
+    """A page of rows for each day, all with the same ids."""
+    return [{**each, "day": day} for day in range(3) for each in rows_of(read, 20)]
+
+
 @attrs.define(kw_only=True)
 class Odd:
     """Reads whose pages are as `page` makes them of items and parameters, and what is true of them.
@@ -220,6 +225,12 @@ SERVICES = {
     ),
     "other names filter": Odd(page=filtering),
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
+    "pages of one day": Odd(
+        page=TOKEN,
+        rows=lambda read: rows_of(read, 31) if "ads" in read else days(read),
+        code=1,
+        problem="the same 20 items as the page before",
+    ),
     "link to more": Odd(
         page=only_first, headers={"link": "</?a=7>; rel=next"}, code=1, problem="Link"
     ),
