@@ -22,15 +22,19 @@ _ESCAPE = (
     rb"(?<=\\)\\*(.?))"
 )
 _PADDING = b"\xff"  # which UTF-8 never has
-# What a header holds by its name, or by its value: a scheme, a JWT, or many letters and digits.
+# What a header holds by its name, or by its value: a scheme, a JWT, or the user of a URL. Of
+# others, only short ones, URLs, and those of words and numbers, such as a version, are no secrets.
 _CREDENTIAL_NAME = (
     r"(?i)(.*[-_])?(access|api|auth)?"
-    r"(auth|authorization|cookie|credentials?|jwt|key|passw(or)?d|secret|session|signature|token)"
+    r"(auth|authorization|cookie2?|credentials?|jwt|key|pass|passw(or)?d|pin|secret|session|sid"
+    r"|signature|token)"
     r"([-_].*)?"
 )
-_CREDENTIAL_VALUE = (
-    r"(?i)(basic|bearer|token) .+|eyJ[\w-]+\..+|(?=.*[0-9])(?=.*[a-z])[\w+/=.~-]{40,}"
-)
+_CREDENTIAL_VALUE = r"(?i)(basic|bearer|token) .+|eyJ[\w-]+\..+|\w+://[^/]+@.*"
+_LONGEST_PLAIN = 16
+_URL = r"https?://[^?@]*"
+# In any of the usual cases, and perhaps numbered; or a number or a time.
+_WORD = r"(?!.{31})(([A-Z]*|[A-Z]?[a-z]+([A-Z][a-z]+){0,2})[0-9]{0,2}|[0-9]+([TZ][0-9]*)?)"
 # Not `token` or `key` alone, which may be the continuation.
 _CREDENTIAL_PARAMETER = (
     r"(?i)((access|auth|bearer|id|oauth|refresh|security|session)[-_.]?token|api[-_.]?key"
@@ -88,7 +92,11 @@ class Redactor:
 
 def looks_secret(name: str, value: str) -> bool:
     """Check if a header may be a credential."""
-    return bool(re.fullmatch(_CREDENTIAL_NAME, name) or re.fullmatch(_CREDENTIAL_VALUE, value))
+    if re.fullmatch(_CREDENTIAL_NAME, name) or re.fullmatch(_CREDENTIAL_VALUE, value):
+        return True
+    if len(value) <= _LONGEST_PLAIN or re.fullmatch(_URL, value):
+        return False
+    return not all(re.fullmatch(_WORD, piece) for piece in re.split(r"[\W_]+", value))
 
 
 def without_secrets(cursor: JSON) -> JSON:

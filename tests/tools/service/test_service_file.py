@@ -42,8 +42,15 @@ ADS_SEEN = Listing(
     rows=(ROW, {"id": "b"}), pages=({"page": {"total": 9}, "meta": {}}, {}),
     item={"id": SHAPE, "a.b": Shape()},
 )  # fmt: skip
+HEADERS = {
+    "x-tenant": "acme", "accept-language": "de-DE,de;q=0.9", "x-api-version": "2024-06-01",
+    "user-agent": "team-tool/1.2 (contact@example.com)", "x-since": "2024-06-01T10:00:00.000Z",
+    "x-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)",
+    "x-form": "application/vnd.ads.v2+json", "x-origin": "https://ads.example.com/a1b2c3d4e5",
+    "x-account": "north-west-12345678901234567890",
+}  # fmt: skip
 WHOLE = Service(
-    url=URL, accounts=("a", "b c"), headers={"x-tenant": "acme"}, ca_file="ca.pem",
+    url=URL, accounts=("a", "b c"), headers=HEADERS, ca_file="ca.pem",
     auth=AuthShape(scheme="Token", header="x-key", env="KEY", headers={"x-api-key": "API_KEY"}),
     proxy="http://proxy.example.com:3128", policy="policy.toml", ledger="drafts.db",
     conventions=CONVENTIONS_OF_ALL,
@@ -109,9 +116,18 @@ WRONG = {
         (f'proxy = "http://u:{SECRET}@p.example.com:1"', ", line 3, proxy: a service file holds"),
         (f'[headers]\nauthorization = "{SECRET}"', ", line 3, headers: authorization is set by"),
         (f'[headers]\nx-a = "b"\nx-Api-key = "{SECRET}"', ", line 5, headers.x-Api-key: it may be"),
-        (
-            f'[headers]\nx-a = "Bearer {SECRET}"',
-            ", line 4, headers.x-a: it may be a secret; name a",
+        *(
+            (f"[headers]\n{header}", f", line 4, headers.{header.split()[0]}: it may be a secret")
+            for header in (
+                f'x-a = "Bearer {SECRET}"',
+                'cookie2 = "s"',
+                'x-pass = "s"',
+                'x-pin = "4711"',
+                'x-sid = "s"',
+                'x-ads-client = "9f86d081884c7d659a2feaa0c55ad015"',
+                'x-a = "sid=q7RzT0vKbXw2LmYc; theme=dark"',
+                'x-a = "https://u:word@ads.example.com"',
+            )
         ),
         (
             '[certainty]\ncursor_parameter = "sure"',
