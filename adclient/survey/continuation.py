@@ -136,7 +136,7 @@ def _candidates(found: Examination, reading: Reading) -> Iterator[Candidate]:
     control = found.ask(probe, purpose="a wrong name for the continuation")
     reading.control = control
     # An unknown name may be a filter, too.
-    found.is_strict = control.ids != reading.pages[0].ids
+    found.is_strict = not reading.is_same(control, reading.pages[0])
     yield from _by_names(found, reading, names_of(reading))
 
 
@@ -158,7 +158,7 @@ def _effective(found: Examination, reading: Reading, names: Sequence[str]) -> It
     page = _fresh(found, reading)
     together = Candidate(", ".join(names), {"continuation": dict})
     seen = found.ask(together.probe(page, dict.fromkeys(names, page.view.next)))
-    if seen.ids == page.ids:
+    if reading.is_same(seen, page):
         reading.tried.update((f"`{name}`", "same items") for name in names)
         return
     half = len(names) // 2

@@ -121,6 +121,10 @@ class Reading:
         """What tells the items of a page apart."""
         return page.keys(by_row=self.by_row)
 
+    def is_same(self, seen: Observation, page: Observation) -> bool:
+        """Whether a response has the items of a page."""
+        return seen.page is not None and self.keys(seen.page) == self.keys(page.view)
+
     @property
     def place(self) -> Literal["query", "body"]:
         """Where its parameters are sent."""

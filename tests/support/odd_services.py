@@ -35,7 +35,7 @@ def by_day(read: str) -> Items:
 
 def days(read: str) -> Items:
     """A page of rows for each day, all with the same ids."""
-    return [{**each, "day": day} for day in range(3) for each in rows_of(read, 20)]
+    return [{**each, "day": day} for day in range(3) for each in rows_of(read, 7)]
 
 
 @attrs.define(kw_only=True)
@@ -227,9 +227,10 @@ SERVICES = {
     "rows by day": Odd(page=TOKEN, rows=by_day, size=5),
     "pages of one day": Odd(
         page=TOKEN,
-        rows=lambda read: rows_of(read, 31) if "ads" in read else days(read),
+        rows=days,
+        size=7,
         code=1,
-        problem="the same 20 items as the page before",
+        problem="the same 7 items as the page before",
     ),
     "link to more": Odd(
         page=only_first, headers={"link": "</?a=7>; rel=next"}, code=1, problem="Link"
