@@ -70,6 +70,8 @@ def test_head_of_a_ledger_is_verified(staged) -> None:
     other = run_command(*VERIFY, "--head", head[::-1])
     assert other.code == 1
     assert "rows were removed, or it is another ledger" in other.err
+    missing = run_command(*VERIFY[:2], "--ledger", "missing.db")
+    assert (missing.code, missing.err[:21]) == (1, "adclient: the ledger ")
 
 
 def test_outcomes_of_the_chosen_drafts_are_read(fake, staged) -> None:
@@ -143,16 +145,3 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, ledger) -> N
     assert ran.code == 2
     assert f"its draft is {entry.draft_id}" in ran.err
     assert run_command(*SETTLE, entry.entry_id, "--draft", entry.draft_id).code == 0
-
-
-@each_case(
-    ("arguments", "code", "complaint"),
-    (["ledger", "show"], 2, "--ledger is missing"),
-    ([*SHOW, "--since", "yesterday"], 2, "'yesterday' is not a time such as 2026-03-01"),
-    (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
-    ([*SETTLE, "e", "--draft", "d", "--not-staged"], 2, "not allowed with argument --draft"),
-)
-def test_wrong_command_line_is_refused(arguments, code, complaint, files) -> None:
-    ran = run_command(*arguments)
-    assert (ran.code, ran.out) == (code, "")
-    assert complaint in ran.err

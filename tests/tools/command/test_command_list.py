@@ -69,35 +69,6 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, everything) -> None:
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (1, "", 1)
 
 
-@each_case(
-    ("arguments", "complaint"),
-    (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
-    ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account; --sort"),
-    ([*ADS, "--class", "attrs:frozen"], "--class names neither an attrs class nor a dataclass"),
-    ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
-    ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
-    ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
-    (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
-    (["list", "beta.pause_campaign", "-a", "a"], "there is no read beta.pause_campaign: did"),
-    ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
-    ([*ADS, "--targeting", "[]"], "not a JSON object"),
-    ([*ADS, "--targeting", "{"], "not a JSON object"),
-    ([*ADS, "--token", f"{SECRET} x"], "adclient: --token contains whitespace"),
-    ([*ADS, "--timeout", "0"], "adclient: --timeout must be a finite number"),
-    ([*ADS, "--retries=-1"], "adclient: --retries must be a whole number"),
-    ([*ADS[:2], "-a", ""], "adclient: gamma.list_ads: -a must be a non-empty str"),
-    ([*ADS, "--sort", "name", "--parquet", "f"], "--columns, --sort and --flat are not for --par"),
-    ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
-    ([*ADS, "--token-header", "x-key"], "adclient: --token-header: pass the token, or set"),
-)
-def test_wrong_command_line_is_refused(arguments, complaint, monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_BASE_URL", "" if "the address" in complaint else "http://x.test")
-    ran = run_command(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert complaint in ran.err
-    assert SECRET not in ran.err
-
-
 # Secrets.
 
 

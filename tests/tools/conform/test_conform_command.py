@@ -2,7 +2,6 @@
 
 import json
 
-from cases import each_case
 from conform_services import ACCOUNT, ARGUMENTS, small_fake
 from run_command import run_command
 
@@ -60,20 +59,3 @@ def test_terminal_shows_only_the_last_step(monkeypatch) -> None:
     assert (first, last) == ("checking beta.list_campaigns", "")
     assert max(map(len, ran.out.splitlines())) < 50
     assert log.err.startswith("adclient: checking beta.list_campaigns\nadclient: checking gamma.")
-
-
-@each_case(
-    ("arguments", "complaint"),
-    ([], "URL is missing: pass it, or a file with --service"),
-    (["http://x"], "--account is missing"),
-    (["http://x", "-a", ACCOUNT, "--arguments", "[]"], "not a JSON object"),
-    (["http://x", "-a", ACCOUNT, "--arguments", '{"a": 1}'], "expected an object for each"),
-    (["http://x", "-a", ACCOUNT, "--arguments", '{"a": {}}'], "'a' is not a write"),
-)
-def test_command_line_that_cannot_be_used_is_refused(arguments, complaint, capsys) -> None:
-    try:
-        code = main(["conform", *arguments])
-    except SystemExit as refused:
-        code = refused.code
-    assert code == 2
-    assert complaint in capsys.readouterr().err

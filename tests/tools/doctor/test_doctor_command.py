@@ -27,33 +27,6 @@ SECRET = "hunter2-s3cret"
 COLUMNS, LINES = 100, 40
 
 
-@each_case(
-    ("arguments", "complaint"),
-    ([], "URL is missing: pass it, or a file with --check"),
-    (["http://x"], "--account is missing: pass it, or a file with --check"),
-    (["--url", "ads", *BETA], "adclient: --url must start with http:// or https://"),
-    ([*GIVEN, "--header", "X-Tenant"], "expected NAME:VALUE"),
-    ([*GIVEN, "--ca-file", "missing.pem"], "adclient: --ca-file: no certificates could be"),
-    ([*GIVEN, "--save", "a", "--check", "b"], "not allowed with"),
-    ([*GIVEN, "--save", "no/such.toml"], "no/such.toml.part cannot be written: No such file"),
-    ([*GIVEN, "--save", ".", "--force"], "--save: . is a folder"),
-    ([*GIVEN, "--save", "x" * 252], ".part cannot be written: File name too long"),
-    (["ads.example.com", *BETA], "adclient: URL must start with http:// or https://"),
-    ([*GIVEN, "--timeout", "0"], "adclient: --timeout must be a finite number"),
-    ([*GIVEN, "--token-env", "NOT_SET"], "NOT_SET is not set"),
-    ([*GIVEN, "--targeting", "\udcff"], "not a JSON object"),
-)
-def test_wrong_command_line_is_refused(arguments, complaint, capsys) -> None:
-    try:
-        code = main(["doctor", *arguments])
-    except SystemExit as refused:
-        code = refused.code
-    assert code == 2
-    told = capsys.readouterr()
-    assert complaint in told.err
-    assert told.out == ""
-
-
 @contextmanager
 def interrupting(after: int):
     """A server that interrupts this process instead of a response, and repeats the secret."""

@@ -7,11 +7,9 @@ import re
 import attrs
 import httpx
 import pytest
-from cases import each_case
 from run_command import run_command
 
 from adclient import AdClient
-from adclient._command import main
 from adclient._service.file import text_of
 from adclient._service.model import Listing, Service
 from adclient.survey.samples import shapes_of
@@ -83,15 +81,3 @@ def test_names_of_a_service_reach_the_code_as_literals_and_every_item_is_read(pa
     assert first.n.foo_bar.foo_bar == "x"
     assert [others[1].many[0][1].b, others[2].mixed[2].x, others[3].mixed.x] == [1.5, True, 1]
     assert [others[1].free, others[2].any, others[3].none_] == [{"a b": 1}, None, []]
-
-
-@each_case(
-    ("arguments", "problem"),
-    ([], "--service is missing: pass it, or set ADCLIENT_SERVICE"),
-    (["--service", "empty.toml"], "empty.toml: it has the fields of no listing"),
-)
-def test_file_without_fields_is_refused(arguments, problem, tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.toml").write_text(f'format = 2\nurl = "{URL}"\n')
-    assert main(["models", *arguments]) == 2
-    assert problem in capsys.readouterr().err
