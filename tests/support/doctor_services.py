@@ -11,7 +11,7 @@ import attrs
 import httpx
 from raw_server import RawServer, handling
 
-from adclient import AdClient, Conventions, RetryPolicy
+from adclient import AdClient, RetryPolicy
 from adclient._core.operations import READS
 from adclient.doctor import Report, examine
 
@@ -57,7 +57,10 @@ class Listing:
 
 @attrs.define(kw_only=True)
 class Service:
-    """Reads that differ from each other; `account` is what an unknown account gets."""
+    """Reads that differ from each other.
+
+    `account` is what an unknown account gets: a status, `empty`, or the `same`.
+    """
 
     listing: Listing = attrs.field(factory=Listing)
     others: Mapping[str, Listing] = attrs.field(factory=dict)
@@ -74,6 +77,10 @@ class Service:
     change: Callable[[httpx.Request, httpx.Response], httpx.Response] = lambda _, response: response
     # What is found by a targeting that is one text, or by the query in brackets.
     search: Callable[[str | None, str | None, list[dict]], list[dict]] | None = None
+    # Items of a read that no `Listing` describes, and how those of an account, which must be
+    # given, are cut into pages.
+    rows: Callable[[str], list[dict]] | None = None
+    pages: Callable[["Service", list[dict], Mapping], tuple[list, object]] | None = None
     requests: list[httpx.Request] = attrs.field(factory=list)
 
     def listing_of(self, read: str) -> Listing:
@@ -84,6 +91,8 @@ class Service:
         listing = self.listing_of(read)
         numbers = range(21, 21 + listing.count)
         owner = "" if account == ACCOUNT else "x"
+        if self.rows is not None:
+            return [{**each, "id": f"{each['id']}{owner}"} for each in self.rows(read)]
         items = [
             {"id": f"item_{owner}{n}", "name": f"Name {n}", "status": "ENABLED", **listing.more}
             for n in numbers
@@ -124,9 +133,11 @@ class Service:
         account = given.get("account_id", "account_default")
         if account == ACCOUNT and read.partition(".")[0] in self.foreign:
             return self.refusal(404, "no such account")
+        if self.pages is not None and "account_id" not in given:
+            return self.refusal(400, "no account")
         if account not in (ACCOUNT, "account_default"):
-            if self.account == "404":
-                return self.refusal(404, "no such account")
+            if self.account.isdecimal():
+                return self.refusal(int(self.account), "no such account")
             if self.account == "empty":
                 return self.page(listing, [], None)
         if self.account == "same":
@@ -136,6 +147,11 @@ class Service:
             random.Random(len(self.requests)).shuffle(items)
         if read == "gamma.search_targeting":
             items = self.searched(listing, given, items)
+        if self.pages is not None:
+            try:
+                return self.page(listing, *self.pages(self, items, given))
+            except (ValueError, AssertionError):
+                return self.refusal(400, "invalid continuation")
         most = listing.count
         for name, kind in listing.sizes.items():
             if not (text := str(given.get(name, 0))).isdecimal():
@@ -272,7 +288,7 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
 OPTIONS = ("account_id", "service", "targeting", "timeout", "most_requests", "progress")
 
 
-def examined(service: Service, **options: object) -> Report:
+def examined(service: Service, /, **options: object) -> Report:
     """The report on a service; options are those of `examine`, or of the client."""
     return examined_by(httpx.MockTransport(service.handle), **options)
 
@@ -284,11 +300,13 @@ def examined_by(transport: object, url: str = URL, **options: object) -> Report:
         return examine(client, **{"account_id": ACCOUNT, **given})
 
 
-def read_by_client(service: Service, conventions: Conventions, read: str, **options) -> list[str]:
-    """The ids of a whole listing, as a client reads it."""
+def check_that_a_client_reads_all(service: Service, report: Report) -> None:
+    """A client with the conventions of a report reads the true items of every read."""
     transport = httpx.MockTransport(service.handle)
-    with AdClient(URL, transport=transport, conventions=conventions, **options) as client:
-        return [item.id for item in attrgetter(read)(client)(account_id=ACCOUNT)]
+    with AdClient(URL, transport=transport, conventions=report.conventions()) as client:
+        for read in READS:
+            items = attrgetter(read)(client)(account_id=ACCOUNT)
+            assert [item.id for item in items] == true_ids(service, read), read
 
 
 def true_ids(service: Service, read: str) -> list[str]:

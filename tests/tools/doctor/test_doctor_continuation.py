@@ -2,18 +2,10 @@
 
 import doctor_services
 from cases import each_case
-from doctor_services import ENDS, FORMS, SIZES, Listing, Service, examined, read_by_client, true_ids
+from doctor_services import Listing, Service, check_that_a_client_reads_all, examined
 from hypothesis import given, strategies as st
 
 from adclient._core.operations import READS
-from adclient.doctor import Report
-
-
-def check_that_a_client_reads_all(service: Service, report: Report) -> None:
-    """A client with the conventions of a report reads the true items of every read."""
-    for read in READS:
-        assert read_by_client(service, report.conventions(), read) == true_ids(service, read), read
-
 
 NAMES = ["cursor", "page_token", "after", "last_id", "page[after]", "page", "offset", "start", "k7"]
 MEANINGS = ["offset", "page", "item number", "last", "following", "ignored"]
@@ -29,8 +21,8 @@ LISTINGS = st.builds(
     Listing,
     place=st.sampled_from(["query", "body"]),
     name=st.sampled_from(NAMES),
-    form=st.sampled_from(FORMS),
-    end=st.sampled_from(ENDS),
+    form=st.sampled_from(doctor_services.FORMS),
+    end=st.sampled_from(doctor_services.ENDS),
     size=st.sampled_from([2, 3, 4, 5, 6, 12]),
     count=st.sampled_from([0, 1, 4, 5, 8, 10, 13, 25]),
     old=st.lists(st.sampled_from(OLD), max_size=2).map(dict),
@@ -40,7 +32,7 @@ LISTINGS = st.builds(
     is_descending=st.booleans(),
     sizes=st.dictionaries(
         st.sampled_from(["limit", "per_page", "first", "page[size]"]),
-        st.sampled_from([*["any"] * 9, *SIZES, *doctor_services.OTHER_SIZES]),
+        st.sampled_from([*["any"] * 9, *doctor_services.SIZES, *doctor_services.OTHER_SIZES]),
         max_size=2,
     ),
 )

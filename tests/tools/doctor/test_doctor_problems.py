@@ -76,6 +76,7 @@ STATED = {"next_page": 2, "total": "10", "isLast": False, "truncated": True}
     ("extra", "headers"),
     *(({name: value}, {}) for name, value in STATED.items()),
     ({}, {"x-total-count": "10"}),
+    ({}, {"x-next-cursor": "b"}),
     ({}, {"content-range": "items 0-3/10"}),
     ({}, {"link": "</x>; REL='next'"}),
 )
