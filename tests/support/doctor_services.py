@@ -49,7 +49,6 @@ class Listing:
     hint: str = ""  # where the name is mentioned: "400", "link" or "page"
     total: int | None = None
     is_descending: bool = False
-    style: str = "json"
     extra: Mapping[str, object] = {}
     more: Mapping[str, object] = {}  # fields of each item
     sizes: Mapping[str, str] = {}  # further parameters, and what each takes its number for
@@ -146,7 +145,7 @@ class Service:
         if self.is_random:
             random.Random(len(self.requests)).shuffle(items)
         if read == "gamma.search_targeting":
-            items = self.searched(listing, given, items)
+            items = self.searched(given, items)
         if self.pages is not None:
             try:
                 return self.page(listing, *self.pages(self, items, given))
@@ -176,15 +175,12 @@ class Service:
         more = next_of(listing, request, items, end) if end < len(items) else None
         return self.page(listing, following, more)
 
-    def searched(self, listing: Listing, given: dict, items: list[dict]) -> list[dict]:
+    def searched(self, given: dict, items: list[dict]) -> list[dict]:
         """The items that the targeting finds."""
         if self.search is not None:
             return self.search(given.get("targeting"), given.get("targeting[query]"), items)
-        if listing.style == "json" or listing.place == "body":
-            text = given.get("targeting", "{}")
-            query = (text if isinstance(text, dict) else json.loads(text)).get("query")
-        else:
-            query = given.get("targeting[query]")
+        text = given.get("targeting", "{}")
+        query = (text if isinstance(text, dict) else json.loads(text)).get("query")
         return [item for item in items if query is None or item["name"] == query]
 
     def page(self, listing: Listing, items: list, more: object) -> httpx.Response:

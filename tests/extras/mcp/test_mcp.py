@@ -1,4 +1,4 @@
-"""The MCP server, with the client of the official SDK: in memory and over standard streams."""
+"""The MCP server, mostly with the client of the official SDK: in memory and over streams."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from memory_ledger import MemoryLedger
 from adclient import AsyncAdClient, ConfigurationError
 from adclient.agents import tools
 from adclient.ledger import SQLiteLedger
-from adclient.mcp import build_server, serve
+from adclient.mcp import build_server, http_app, serve
 from adclient.policy import Policy
 from adclient.testing import FakeAdService
 
@@ -189,3 +189,17 @@ def test_server_over_standard_streams() -> None:
                 tasks.start_soon(scenario, ["--writes"])
 
     anyio.run(both)
+
+
+@each_case("server", ("10.0.0.5", 80), ("/run/mcp.sock", None), None)
+def test_connection_to_another_address_needs_a_token(server) -> None:
+    sent = []
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    app = http_app(FakeAdService().async_client())
+    headers = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers, "server": server}
+    anyio.run(app, scope, None, send)
+    assert sent[0]["status"] == 401

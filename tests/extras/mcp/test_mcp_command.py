@@ -151,18 +151,48 @@ def is_listening(url: str) -> bool:
     return False
 
 
-@each_case(("host", "token"), ("127.0.0.1", None), ("0.0.0.0", TOKEN))
-def test_command_serves_until_interrupted(host, token, monkeypatch) -> None:
+LOCAL, FOREIGN = "http://localhost:6274", "https://ads.example.com"
+
+
+@each_case(
+    ("host", "token", "requests"),
+    (
+        "127.0.0.1",
+        None,
+        [
+            ({}, None),
+            ({"origin": FOREIGN}, 403),
+            ({"host": "ads.example.com"}, 421),
+            ({"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
+            ({"host": "localhost.example.com"}, 421),
+        ],
+    ),
+    (
+        "0.0.0.0",
+        TOKEN,
+        [
+            ({}, 401),
+            ({"authorization": "Bearer other"}, 401),
+            ({"authorization": f"Basic {TOKEN}"}, 401),
+            ({"authorization": f"bearer {TOKEN}"}, None),
+            ({"authorization": f"Bearer {TOKEN}", "origin": LOCAL}, 401),
+            ({"authorization": f"Bearer {TOKEN}", "host": "ads.example.com"}, None),
+        ],
+    ),
+)
+def test_command_serves_its_user_alone_until_interrupted(host, token, requests, monkeypatch):
     monkeypatch.setenv("ADCLIENT_MCP_TOKEN", token or "")
 
-    def use(url: str) -> tuple[int, tuple[int, str]]:
-        return status(url), used(url, "alpha_explain_objectives", token)
+    def use(url: str) -> tuple[list[int], tuple[int, str]]:
+        found = [status(url, **headers) for headers, _ in requests]
+        return found, used(url, "alpha_explain_objectives", token)
 
     with FakeAdService().as_environment():
-        (without_token, found), errors = serve_for(use, *ONE[1:], host=host)
+        (found, listing), errors = serve_for(use, *ONE[1:], host=host)
     assert errors == ""
-    assert (without_token == 401) is (token is not None)
-    assert found == (7, "7 items; there are no more.")
+    refusals = [each if each in (401, 403, 421) else None for each in found]
+    assert refusals == [refusal for _, refusal in requests]
+    assert listing == (7, "7 items; there are no more.")
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
