@@ -5,17 +5,19 @@ import re
 import signal
 import socket
 import sys
-import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread, Timer
 from urllib.parse import urlsplit
 
 import pytest
 from cases import each_case
+from clients import SYNC
 from mcp_user import status, used
 from raw_server import Connection, RawServer, answer_to
 from run_command import Stream, run_command
+from waiting import until
 
 from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
@@ -135,10 +137,7 @@ def serve_for(user, *arguments: str, host: str = "127.0.0.1") -> tuple[object, s
 
 
 def wait_until(is_true) -> None:
-    end = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    SYNC.run(partial(until, is_true))
 
 
 def connect(url: str) -> socket.socket:

@@ -1,16 +1,18 @@
 """The fake over real HTTP, as clients meet it."""
 
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from operator import attrgetter
 
 import httpx
 import pytest
 from asgi_browser import Browser
+from clients import SYNC
 from fake_helpers import ACCOUNTS, VALID_WRITES
 from interface_table import ROWS
+from waiting import until
 
 import adclient.testing.server
 from adclient import AdClient, APIError, CallTimeout, ConnectionLost, OutcomeUnknown
@@ -38,12 +40,6 @@ def url(fake) -> Iterator[str]:
 def client(url: str) -> Iterator[AdClient]:
     with AdClient(url, max_retries=0) as client:
         yield client
-
-
-def wait_for_a_request_to(fake: FakeAdService) -> None:
-    patience = time.monotonic() + 20
-    while not fake.requests and time.monotonic() < patience:
-        time.sleep(0.001)
 
 
 def pause(client: AdClient) -> object:
@@ -88,7 +84,7 @@ def test_server_stops_while_a_client_waits(fake) -> None:
         address = httpx.URL(url)
         waiting = socket.create_connection((address.host, address.port), timeout=20)
         waiting.sendall(b"GET /v1/x HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        wait_for_a_request_to(fake)
+        SYNC.run(partial(until, lambda: fake.requests))
     with waiting:
         assert waiting.recv(1) == b""
 

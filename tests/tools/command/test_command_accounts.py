@@ -25,10 +25,6 @@ def everything(fake) -> dict[str, list[dict]]:
     }
 
 
-def type_in(monkeypatch, content: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-
 def test_rows_have_their_account(everything) -> None:
     ran = run_command(*BOTH, "-a", IDS[0])  # one that is named twice is read once
     assert ran.code == 0
@@ -45,7 +41,8 @@ def test_rows_have_their_account(everything) -> None:
 def test_failing_account_is_named_and_leaves_the_others(everything, tmp_path, monkeypatch) -> None:
     path = tmp_path / "accounts.txt"
     path.write_text(f"# all\n{IDS[0]}\r\n\n account_f403\n{IDS[1]}\n")
-    type_in(monkeypatch, b"\xef\xbb\xbf" + path.read_bytes())
+    typed = io.BytesIO(b"\xef\xbb\xbf" + path.read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed))
     for source in (str(path), "-"):
         ran = run_command(*READ, "--accounts-from", source, "--at-once", "1")
         assert ran.code == 3

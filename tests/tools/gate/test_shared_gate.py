@@ -11,12 +11,12 @@ from queue import SimpleQueue
 import httpx
 import pytest
 from cases import each_case
-from clients import Service, a_page, asyncio_and_trio, sync_and_async, wait
+from clients import SYNC, Service, a_page, sync_and_async, wait
 from gate_tests import *  # noqa: F403
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, RateLimited
-from adclient._http.limiter import AsyncSlot
+from adclient._http.limiter import AsyncSlot, Slot
 from adclient.extend import Failure
 from adclient.gate import SharedGate
 from adclient.ledger import SQLiteLedger
@@ -245,24 +245,17 @@ def test_call_inside_of_a_hook_waits_for_no_turn_of_a_call_that_waits_for_its_sl
     assert waiting[0].exception() is None
 
 
-def test_call_without_a_slot_in_time_is_not_sent(fake, gate_of) -> None:
-    def on_request(_) -> None:
-        with ThreadPoolExecutor(1) as thread:
-            late.append(thread.submit(read, client.with_options(timeout=0.01)).exception())
-
-    late, hooks = [], Hooks(on_request=on_request)
-    client = fake.client(gate=gate_of(), max_concurrency=1, hooks=hooks)
-    read(client)
-    assert (len(late), len(fake.requests)) == (1, 1)
-    assert "no free connection in time (max_concurrency is 1)" in str(late[0])
-
-
-@asyncio_and_trio
-async def test_async_call_without_a_slot_in_time_is_not_sent(client_kind, fake, gate_of) -> None:
+@sync_and_async
+async def test_call_without_a_slot_in_time_is_not_sent(client_kind, fake, gate_of) -> None:
     async with of_fake(client_kind, fake, gate_of(), max_concurrency=1) as client:
-        await AsyncSlot(client._engine.limiter).acquire(1)
-        with pytest.raises(CallTimeout, match="no free connection in time"):
-            await read(client.with_options(timeout=0.01))
+        if client_kind is SYNC:
+            with ThreadPoolExecutor(1) as other:
+                other.submit(Slot(client._engine.limiter).acquire, 1).result()
+        else:
+            await AsyncSlot(client._engine.limiter).acquire(1)
+        problem = r"no free connection in time \(max_concurrency is 1\)"
+        with pytest.raises(CallTimeout, match=problem):
+            await wait(read(client.with_options(timeout=0.01)))
     assert len(fake.requests) == 0
 
 
