@@ -1,10 +1,11 @@
 """Wait for events with a bound, so that a test that would hang fails instead."""
 
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 
 import anyio
 import httpx
@@ -53,6 +54,20 @@ async def beside(client_kind, work: Callable):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)
             yield
+
+
+@contextmanager
+def locked_database(path, begin: str):
+    """A block in which somebody else uses an SQLite database; who waits for it does not hang."""
+    options = {"isolation_level": None, "check_same_thread": False}
+    with closing(sqlite3.connect(path, **options)) as connection:
+        connection.execute(begin)
+        release = threading.Timer(LONG, connection.rollback)
+        release.start()
+        try:
+            yield
+        finally:
+            release.cancel()
 
 
 class HeldTransport(httpx.MockTransport):

@@ -2,9 +2,9 @@
 
 import os
 import sqlite3
-import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -12,7 +12,7 @@ import clients
 import httpx
 import pytest
 from clients import BASE_URL, SYNC, Service, a_page, read, step, sync_and_async, wait, write
-from waiting import stop_clock
+from waiting import locked_database, stop_clock
 
 from adclient import CallTimeout, LedgerError, RateLimited
 from adclient.extend import OPERATIONS, validated
@@ -24,20 +24,7 @@ from adclient.ledger import LedgerWarning, SQLiteLedger
 def locked(gate, gate_file):
     """A block in which somebody else writes."""
     read(SYNC.client(BASE_URL, transport=Service(a_page()).transport, gate=gate), account_id="b")
-
-    @contextmanager
-    def locked():
-        options = {"isolation_level": None, "check_same_thread": False}
-        with closing(sqlite3.connect(gate_file, **options)) as connection:
-            connection.execute("BEGIN EXCLUSIVE")
-            release = threading.Timer(10, connection.rollback)  # who waits for ever does not hang
-            release.start()
-            try:
-                yield
-            finally:
-                release.cancel()
-
-    return locked
+    return partial(locked_database, gate_file, "BEGIN EXCLUSIVE")
 
 
 def test_file_lies_beside_a_ledger_that_is_not_created(gate, gate_file, where, tmp_path) -> None:

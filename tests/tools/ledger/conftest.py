@@ -1,12 +1,13 @@
 """A ledger of a test, in a file that is not there yet."""
 
 import sqlite3
-import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from ledger_tests import admit, clock, ledger, open_it
+from waiting import locked_database
 
 __all__ = ["clock", "ledger", "open_it"]
 
@@ -53,16 +54,4 @@ def tamper(execute):
 def locked(where, ledger):
     """A block in which somebody else writes."""
     admit(ledger, "of the past")
-
-    @contextmanager
-    def locked():
-        with closing(sqlite3.connect(where, check_same_thread=False)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            release = threading.Timer(20, connection.rollback)  # who waits for ever does not hang
-            release.start()
-            try:
-                yield
-            finally:
-                release.cancel()
-
-    return locked
+    return partial(locked_database, where, "BEGIN IMMEDIATE")
