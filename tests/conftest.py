@@ -16,7 +16,7 @@ from adclient._values import jsontext
 # Modules of tests/support that assert.
 pytest.register_assert_rewrite(
     *("gate_tests", "ledger_kills", "ledger_race", "ledger_tests", "memory"),
-    *("processes", "secret_texts"),
+    *("policy_oracle", "processes", "secret_texts"),
 )
 
 # Without bytecode on disk, each run and each interpreter that a test starts compiles the package

@@ -5,19 +5,19 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from decimal import Decimal
 from itertools import cycle
-from urllib.parse import parse_qsl
 
 import httpx
 from hypothesis import given, strategies as st
+from policy_oracle import check
 
 from adclient import AdClient
 from adclient._core.operations import OPERATIONS
 from adclient.agents import call_tool, tools
 from adclient.policy import Policy
 
-PINNED, CAP = "account_pinned", 100
+PINNED, KEYS_SET = "account_pinned", ["name", "bid", "keywords", "targeting.bid"]
+POLICY = Policy(accounts=[PINNED], money={"daily_budget": 100}, fields=KEYS_SET)
 PATHS = {operation.path for operation in OPERATIONS}
 PARAMETERS = {o.full_name.replace(".", "_"): o.parameters for o in OPERATIONS}
 SUMMARIES = re.compile(
@@ -112,11 +112,7 @@ class Attacked:
         self.client = AdClient(
             "https://ads.example.com",
             transport=httpx.MockTransport(self.respond),
-            policy=Policy(
-                accounts=[PINNED],
-                money={"daily_budget": CAP},
-                fields=["name", "bid", "keywords", "targeting.bid"],
-            ),
+            policy=POLICY,
             max_retries=0,
         )
 
@@ -124,12 +120,7 @@ class Attacked:
         self.count += 1
         assert request.url.host == "ads.example.com"
         assert request.url.path in PATHS
-        pairs = parse_qsl(request.url.query.decode(), keep_blank_values=True)
-        if request.method != "GET":
-            assert not pairs
-            pairs = json.loads(request.content, object_pairs_hook=list)
-            assert_within_limits(json.loads(request.content, parse_float=Decimal))
-        assert [value for name, value in pairs if name == "account_id"] == [PINNED]
+        check(POLICY, request)
         text = self.texts[0]
         if self.status is not None:
             body: object = {"error": {"code": text, "message": text, "details": {text: text}}}
@@ -146,17 +137,6 @@ class Attacked:
         result = call_tool(self.client, name, arguments, writes=True)
         assert_fenced(result)
         return result
-
-
-def assert_within_limits(value: object) -> None:
-    if isinstance(value, dict):
-        assert value.get("account_id", PINNED) == PINNED
-        amount = value.get("daily_budget", 0)
-        assert not isinstance(amount, bool)
-        assert 0 <= Decimal(amount) <= CAP
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, dict | list):
-            assert_within_limits(inner)
 
 
 def test_hostile_texts_in_results_stay_in_their_fence() -> None:
