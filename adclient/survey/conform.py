@@ -129,12 +129,16 @@ def _as_tuple(given: str | Sequence[str]) -> tuple[str, ...]:
 
 @attrs.define(eq=False, repr=False)
 class _Run:
-    """The accounts and the results of one run; `accepted` are platforms and accounts of reads."""
+    """The accounts and the results of one run; `accepted` are platforms and accounts of reads.
+
+    Until the service has responded, nothing is its fault.
+    """
 
     session: Session
     accounts: tuple[str, ...]
     staging: tuple[str, ...]
     given: Mapping[str, Arguments]
+    has_responded: bool = False
     accepted: set[tuple[str, str]] = attrs.Factory(set[tuple[str, str]])
     results: dict[tuple[str, str], tuple[Verdict, str]] = attrs.Factory(
         dict[tuple[str, str], tuple[Verdict, str]]
@@ -144,6 +148,7 @@ class _Run:
         """Make a call with any arguments, as the client does."""
         probe = Probe(operation=operation, arguments=arguments, cursor=cursor, as_client=True)
         seen = self.session.ask(probe)
+        self.has_responded |= seen.response is not None
         if seen.status == 429:
             raise StoppedError(f"{self.redacted(seen.text)}; run it again later")
         return seen
@@ -165,6 +170,8 @@ def _report(run: _Run, stopped: str | None) -> ConformReport:
         is_read = check.name == "HTTP status" and name in READS
         if verdict == "open" and is_read and READS[name].namespace in platforms:
             verdict = "failed"  # as other reads of this platform accept an account
+        if verdict == "failed" and not run.has_responded:
+            verdict = "not run"
         results.append(ConformResult(check, verdict, seen))
     return ConformReport(
         base_url=run.session.parts.options.base_url,
