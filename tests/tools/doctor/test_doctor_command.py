@@ -181,7 +181,10 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
     with served(service) as url:
         assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 1
         capsys.readouterr()
-        assert main(["doctor", url, "-a", ACCOUNT, *check[1:]]) == 1
+        assert main([*check, "-a", "other"]) == 2
+        complaint = f"adclient: --account: --check examines the accounts of {file}\n"
+        assert capsys.readouterr().err == complaint
+        assert main(["doctor", url, *check[1:]]) == 1
         assert capsys.readouterr().out.startswith("Changes\n  none\nProblems\n  delta.")
         # What cannot be observed has not changed; but a `next` that is missing now proves less.
         service.listing = attrs.evolve(service.listing, count=3)
