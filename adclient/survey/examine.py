@@ -135,7 +135,8 @@ def examine(
         most_requests=check_count("most_requests", most, least=1),
         progress=progress,
     )
-    found = Examination(session, tuple(dict.fromkeys(accounts)), given)
+    known_accounts = () if known is None else known.accounts
+    found = Examination(session, tuple(dict.fromkeys(accounts)), given, known_accounts)
     try:
         if known is not None and known.problems == 0:
             _verify(found, known)

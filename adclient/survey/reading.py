@@ -150,14 +150,15 @@ class Reading:
 class Examination:
     """What was observed of a service so far; if it ended early, `stopped` is the reason.
 
-    `anonymous` is the response without credentials, and `known` are the ways that continue a
-    listing. `is_check` means that a service file holds, as far as this was tried, and `is_strict`
-    that names are refused that are not known.
+    `known_accounts` are those of a service file. `anonymous` is the response without credentials,
+    and `known` are the ways that continue a listing. `is_check` means that a service file holds, as
+    far as this was tried, and `is_strict` that names are refused that are not known.
     """
 
     session: Session
     accounts: tuple[str, ...]
     targeting: JSON = None
+    known_accounts: tuple[str, ...] = ()
     stopped: str | None = None
     observations: list[Observation] = attrs.field(factory=list[Observation])
     base: Reading | None = None
