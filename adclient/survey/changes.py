@@ -18,7 +18,8 @@ def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[s
 
     `answered` are the reads, and `unknown_account`, that were accepted or refused.
     """
-    both = [read for read in new.listings if read in old.listings]
+    is_described = bool(old.listings) or not new.listings
+    both = [read for read in new.listings if read in old.listings or not is_described]
     found: dict[str, list[str]] = {}  # by the text of a change, the reads that it is about
     for read in both:
         for text in _read(read, old, new):
@@ -26,6 +27,8 @@ def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[s
     lines = [
         text + f" ({', '.join(reads)})" * (len(reads) < len(both)) for text, reads in found.items()
     ]
+    if not is_described:
+        lines.append("the file has no listings, so only settings were compared; `--save` adds them")
     lines += [f"{read} is accepted now" for read in new.listings if read not in both]
     gone = [read for read in old.listings if read not in both and read in answered]
     lines += [f"{read} is not accepted any more" for read in gone]
@@ -44,6 +47,8 @@ def _read(read: str, old: Service, new: Service) -> Iterator[str]:
         sure = new.certainty.get(f"{read}.{name}", new.certainty.get(name, "not observed"))
         if sure != "not observed":
             yield from _changed(name, getattr(one, name), getattr(other, name))
+    if read not in old.listings:
+        return
     before, after = old.listings[read], new.listings[read]
     if before.next is not None and after.next is not None:
         yield from _changed("items on a page", before.page_size, after.page_size)
@@ -60,6 +65,8 @@ def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[s
     if name in new.certainty:
         values = (getattr(each.conventions, name) for each in (old, new))
         yield from _changed(name, *values)
+    if not old.listings:
+        return
     one, other = old.errors or ErrorShape(), new.errors or ErrorShape()
     # The other causes are not always tried.
     known = (one.statuses.keys() & other.statuses) - {"unknown_account"}

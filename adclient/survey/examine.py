@@ -153,7 +153,7 @@ def examine(
 
 def _verify(found: Examination, service: Service) -> None:
     """Read what a file describes; what does not hold stays to be searched for."""
-    found.is_check = True
+    found.is_check = bool(service.listings)  # or there is nothing that could hold
     ways: set[str] = set()
     failed = 0
     for name, listing in service.listings.items():

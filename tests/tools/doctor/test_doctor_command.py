@@ -234,7 +234,15 @@ def test_check_reads_little_and_says_at_once_what_is_wrong(tmp_path, monkeypatch
             assert main(check) == code
             assert len(service.requests) - before <= most
             file.write_text(text)
-        assert "cursor_parameter: page_token -> cursor" in capsys.readouterr().out
+        by_hand = f'format = 2\nurl = "{url}"\naccounts = ["{ACCOUNT}"]\n'
+        by_hand += '[auth]\nenv = "ADCLIENT_TOKEN"\n[conventions]\n'
+        file.write_text(f'{by_hand}cursor_parameter = "page_token"\n')
+        assert main(check) == 6
+        changed = "cursor_parameter: page_token -> cursor\n"
+        unknown = "the file has no listings, so only settings were compared; `--save` adds them\n"
+        changes = capsys.readouterr().out.split("Changes\n  ")[-2:]
+        assert changes == [changed, f"{changed}  {unknown}"]
+        file.write_text(text)
         service.listing = Listing(name="page_token")
         service.change = lambda request, response: (
             httpx.Response(501) if response.is_success and "beta" in str(request.url) else response
