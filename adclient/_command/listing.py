@@ -152,6 +152,8 @@ def _account_ids(options: argparse.Namespace) -> list[str]:
         text = connection.read_text("--accounts-from", options.accounts_from)
         lines = map(str.strip, text.splitlines())
         ids += [line for line in lines if line and not line.startswith("#")]
+        if not ids:
+            raise ConfigurationError(f"--accounts-from: {options.accounts_from} names no account")
     elif not ids and (path := connection.service_path(options)) is not None:
         ids += read_service(path).accounts
     if not ids:

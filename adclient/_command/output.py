@@ -42,7 +42,10 @@ _FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=\s*[=+\-@＝＋－�
 
 def names_of(text: str) -> list[str]:
     """The type of an option that names columns."""
-    return [name for each in text.split(",") if (name := each.strip())]
+    names = [name for each in text.split(",") if (name := each.strip())]
+    if not names:
+        raise argparse.ArgumentTypeError("no name")
+    return names
 
 
 def shape_of(options: argparse.Namespace) -> str:

@@ -83,6 +83,7 @@ def read_service(path: str | os.PathLike[str]) -> Service:
 def _problems(service: Service) -> Iterator[tuple[list[str], str]]:
     """Each place whose value has more than a type, and what is wrong with that; often nothing."""
     yield ["url"], _refusal(check_base_url, service.url)
+    yield ["accounts"], "an account is empty" * ("" in service.accounts)
     yield ["headers"], _refusal(check_headers, service.headers)
     for name, value in service.headers.items():
         problem = "it may be a secret; name a variable that holds it in [auth.headers]"

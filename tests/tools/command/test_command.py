@@ -98,6 +98,8 @@ NO_OBJECT = "not a JSON object"
     ([*CAMPAIGNS, "--limit", "x"], "--limit: invalid int value: 'x'. See `adclient list --help`"),
     # List.
     (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
+    ([*ADS, "--columns", ","], "--columns: no name"),
+    ([*ADS[:2], "--accounts-from", os.devnull], f"--accounts-from: {os.devnull} names no account"),
     ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account; --sort"),
     ([*ADS, "--class", "attrs:frozen"], "--class names neither an attrs class nor a dataclass"),
     ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),

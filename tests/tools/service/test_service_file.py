@@ -111,6 +111,7 @@ WRONG = {
     ],
     HEAD: [
         (f'token = "{SECRET}"', ", line 3: token is not a key here"),
+        ('accounts = ["a", ""]', ", line 3, accounts: an account is empty"),
         (f'ledger = "postgresql://u:{SECRET}@h/db"', ", line 3, ledger: a service file holds no"),
         (f'ledger = "postgresql://h/db?user=u&password={SECRET}"', ", line 3, ledger: a service"),
         (f'proxy = "http://u:{SECRET}@p.example.com:1"', ", line 3, proxy: a service file holds"),
