@@ -7,8 +7,7 @@ import attrs
 
 from adclient._core.call import Call, cursor_text
 from adclient._values import jsontext
-from adclient._values.redact import one_line, without_secrets
-from adclient._values.text import decoded, pieces_of, short
+from adclient._values.text import cursor_shown, decoded, pieces_of
 from adclient.conventions import Conventions, parameter_in
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON
@@ -132,13 +131,8 @@ def _digest(text: str) -> bytes:
 
 
 def _error(call: Call, problem: str, cursor: JSON = None) -> PaginationError:
-    cursor = shown = call.cursor if cursor is None else cursor
-    # The query of a URL may contain credentials that the service put there.
-    if isinstance(shown, str) and "?" in shown:
-        shown = shown.partition("?")[0] + "?…"
-    shown = without_secrets(shown)
-    text = one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
-    return pagination_error(call, f"the next {text} {problem}", cursor)
+    cursor = call.cursor if cursor is None else cursor
+    return pagination_error(call, f"the next {cursor_shown(cursor)} {problem}", cursor)
 
 
 def pagination_error(call: Call, problem: str, cursor: JSON) -> PaginationError:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from adclient._values.json_values import is_array, is_object
+from adclient._values.json_values import JSON, is_array, is_object
+from adclient._values.redact import one_line, without_secrets
 
 SHORT = 60
 NOTE = 400  # a whole error message
@@ -28,6 +29,14 @@ def short(value: object, limit: int = SHORT) -> str:
         if len(line) > limit:
             return line[: limit - 1] + "…"
     return line
+
+
+def cursor_shown(cursor: JSON) -> str:
+    """A `next` for a message: the query of a URL may contain credentials of the service."""
+    if isinstance(cursor, str) and "?" in cursor:
+        cursor = cursor.partition("?")[0] + "?…"
+    shown = without_secrets(cursor)
+    return one_line(repr(shown), 80) if isinstance(shown, str) else short(shown, 80)
 
 
 def short_end(text: str, limit: int = SHORT) -> str:

@@ -151,7 +151,7 @@ class ConformReport(ReportRecord):
         where = f"drafts in {', '.join(self.staged_in)}" if self.staged_in else "no write"
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         return Table(
-            f"{self.base_url}: {self.sent} requests, {where}",
+            f"{self.base_url}: {self.sent} request{'s' * (self.sent != 1)}, {where}",
             rows,
             len(rows),
             [counts if self.stopped is None else f"{counts}; ended early: {self.stopped}"],

@@ -7,6 +7,7 @@ lose items, the one that leads to all of them is right.
 
 from collections.abc import Iterator, Sequence
 
+from adclient._values.text import cursor_shown
 from adclient.survey.candidates import (
     FOLLOWED,
     WRONG_NAME,
@@ -60,7 +61,8 @@ def read_on(found: Examination, reading: Reading, most: int) -> None:
     end = len(reading.pages) + max(most, 0)
     effect, reading.pages = follow(found, reading, pages, reading.chosen, end)
     if effect not in ("continues", "no items"):
-        reading.trouble = f"page {len(reading.pages) + 1}: {effect}"
+        led = cursor_shown(reading.views[-1].next)
+        reading.trouble = f"page {len(reading.pages) + 1}, to which the next {led} leads: {effect}"
     elif len(reading.pages) > 1 and skips(reading.chosen, reading.pages):
         reading.trouble = "its pages skip items, as the continuations show"
     elif tied := ties(reading):

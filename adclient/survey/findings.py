@@ -219,7 +219,8 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
         return
     failed = [seen for seen in found.observations if seen.is_temporary and seen.probe.is_needed]
     if failed:
-        yield f"{len(failed)} requests failed, such as {failed[0].probe}: {failed[0]}; {_AGAIN}"
+        count = f"{len(failed)} request{'s' * (len(failed) > 1)}"
+        yield f"{count} failed, such as {failed[0].probe}: {failed[0]}; {_AGAIN}"
     if not any(reading.difference for reading in found.readings.values()):
         yield "an account that cannot exist makes no difference; pass an account that has items"
     if found.targeting is not None and found.objects and not found.objects.settings:

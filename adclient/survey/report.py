@@ -226,9 +226,10 @@ class Report(ReportRecord):
             for found in self.findings
             if found.certainty != "observed" and found.point in _QUESTIONS
         ]
+        plural = "s" * (self.sent != 1)
         hint = "# after: adclient doctor --save service.toml, or report.save(…)\n"
         return Table(
-            f"{self.base_url}: {self.sent} reads, no write",
+            f"{self.base_url}: {self.sent} read{plural}, no write",
             rows,
             len(rows),
             [f"of {', '.join(self.account_ids)}"],
@@ -239,7 +240,7 @@ class Report(ReportRecord):
             code=hint * (self.path is None) + self.code if self.is_accepted else "",
             details={
                 "Questions": questions,
-                f"The {self.sent} requests, all of them reads": [*map(code, self.requests)],
+                f"The {self.sent} request{plural}, all of them reads": [*map(code, self.requests)],
             },
         )
 

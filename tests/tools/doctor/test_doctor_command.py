@@ -58,7 +58,9 @@ def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     told = capsys.readouterr().out
     assert ("200, 1 items" in told) is (after > 0)
     assert SECRET not in told
-    assert f"The {after + 1} requests, all of them reads" in told
+    reads, requests = ("1 read,", "1 request,") if after == 0 else ("7 reads,", "7 requests,")
+    assert f": {reads} no write" in told
+    assert f"The {requests} all of them reads" in told
     assert "ended early: interrupted, so this report is partial" in told
     assert "observed" in told
 

@@ -42,7 +42,11 @@ def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[
     # It may have no more, or not have understood.
     (only(5, form="yes"), "continuation", "no text, number or object; set `cursor_parameter`"),
     # It goes wrong later.
-    (turned(first_page_late, count=30), "", f"and 6 others: page 4: same items{ASK}"),
+    (
+        turned(first_page_late, count=30),
+        "",
+        f"and 6 others: page 4, to which the next 'at_12' leads: same items{ASK}",
+    ),
     (
         turned(
             lambda r, items, more: (items, 17 if more == 16 else more),
