@@ -47,6 +47,7 @@ def test_lost_response_to_a_write_is_outcome_unknown(fault, expected, status, ta
     (Fault.dropped(), httpx.RemoteProtocolError),
     (Fault.in_body("cut"), httpx.RemoteProtocolError),
     (Fault.slow(2), httpx.ReadTimeout),
+    (Fault.slow_body(2), httpx.ReadTimeout),
 )
 def test_httpx_client_meets_faults_as_its_own_errors(fault, expected):
     fake = FakeAdService()

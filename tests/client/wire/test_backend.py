@@ -1,6 +1,7 @@
 """The network backends, below httpcore's own connections: deadlines, failures, addresses."""
 
 import random
+import socket
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +17,20 @@ from raw_server import Connection, RawServer, head, reply
 from routes import OK, OVER_TLS, PLAIN, TRUST, Body, backend_of, client_of, is_closed, port_of
 from waiting import until
 
+from adclient._http.backend import send_all
+
 DEADLINE = 0.3
 SLACK = 5.0  # of a busy machine; each fault lasts longer
 pytestmark = pytest.mark.own
 stay_silent = Connection.stay_silent
 
 # Deadlines
+
+
+def test_nothing_is_written_after_the_deadline() -> None:
+    one, other = socket.socketpair()
+    with one, other, pytest.raises(TimeoutError):
+        send_all(one, b"x", time.monotonic())
 
 
 def stall(data: bytes):
