@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
     url: str | None = options.base_url
     accounts: list[str] = options.account_id
     if service is not None:
-        if accounts and service.accounts:
-            raise ConfigurationError(f"--account: --check examines the accounts of {file}")
+        if service.accounts and not {*accounts} <= {*service.accounts}:
+            raise ConfigurationError(f"--account: --check is for the accounts of {file}")
         url, accounts = url or service.url, accounts or list(service.accounts)
     url = url or from_environment(ENV_BASE_URL)
     if not url or not accounts:

@@ -184,7 +184,7 @@ def test_changes_since_a_file_are_printed(tmp_path, capsys) -> None:
         assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 1
         capsys.readouterr()
         assert main([*check, "-a", "other"]) == 2
-        complaint = f"adclient: --account: --check examines the accounts of {file}\n"
+        complaint = f"adclient: --account: --check is for the accounts of {file}\n"
         assert capsys.readouterr().err == complaint
         assert main(["doctor", url, *check[1:]]) == 1
         assert capsys.readouterr().out.startswith("Changes\n  none\nProblems\n  delta.")
