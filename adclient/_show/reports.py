@@ -48,7 +48,7 @@ class ReportRecord(JSONFields, Shown):
 
     __slots__ = ()
 
-    format_version: ClassVar = FORMAT_VERSION
+    format_version: ClassVar[str] = FORMAT_VERSION
 
     def __str__(self) -> str:
         return text_of(cast(Table, self._show()))

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from urllib.request import urlopen
@@ -138,7 +137,7 @@ def mcp() -> None:
 
 
 def notebook() -> None:
-    assert find_spec("jupyterlab")
+    import jupyterlab as _  # noqa: F401 (only imported to see whether it is there)
 
 
 def otel() -> None:
@@ -195,7 +194,7 @@ USES = [
     *(otel, pandas, polars, postgres, server),
 ]
 # adclient works without these, which are imported by the caller, by httpcore, or if they are there.
-OF_CALLERS = {"examples", "fast", "httpx2", "otel"}
+OF_CALLERS = {"examples", "fast", "httpx2", "notebook", "otel"}
 
 
 def main() -> None:
