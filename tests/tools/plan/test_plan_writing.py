@@ -94,7 +94,7 @@ def test_plan_reverts_what_another_one_has_changed(team) -> None:
     renamed = {"fields": {"name": "Größer", "objective": "X"}}
     themes = {"targeting": {"include": {"and": []}}}
     plan = Plan.of("w47", [{**TARGETING, **themes}, {**BUDGET, "daily_budget": 120}])
-    renamed["expect"] = {"rate": Decimal("1.50")}
+    renamed["expect"] = {"rate": Decimal("1.0000000000000001")}
     other = Plan.of("w48", ({**BUDGET, **each} for each in [renamed]), title="T")
     other.write(team.folder / "other.toml")
     assert Plan.read(team.folder / "other.toml") == other
