@@ -181,7 +181,7 @@ class Parser(argparse.ArgumentParser):
         if codes is not None:
             meanings = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
             parts.append(f"exit codes:{''.join(meanings)}")
-        self.epilog = "\n\n".join(filter(None, parts))
+        self.epilog: str | None = "\n\n".join(filter(None, parts))
         types = {**_TYPES, **types}
         group: Any = self
         exclusive: Any = None

@@ -157,8 +157,8 @@ class SQLiteGate(GateDatabase):
     It may be deleted between two uses, though a connection stays open.
     """
 
-    reads = (READ,)
-    writes = ("BEGIN IMMEDIATE", READ)
+    reads: tuple[str, ...] = (READ,)
+    writes: tuple[str, ...] = ("BEGIN IMMEDIATE", READ)
 
     def __init__(self, ledger: Path, reason_of: ReasonOf, now: Callable[[], datetime]) -> None:
         # All symbolic links to a ledger lead to the same gate.
@@ -209,8 +209,8 @@ _LOCK = f"SELECT pg_advisory_xact_lock({0x41644C68}, hashtext(:key))"
 class PostgresGate(GateDatabase):
     """A table in PostgreSQL, whose clock counts; all threads of a process share a connection."""
 
-    reads = (_BEGIN, READ, "COMMIT")
-    writes = (_BEGIN, _LOCK, READ)
+    reads: tuple[str, ...] = (_BEGIN, READ, "COMMIT")
+    writes: tuple[str, ...] = (_BEGIN, _LOCK, READ)
 
     def __init__(self, shown: str, reason_of: ReasonOf, connect: Callable[[], Any]) -> None:
         super().__init__(shown, reason_of, connect)

@@ -225,7 +225,7 @@ class Connection(sqlite3.Connection):
         super().__init__(uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True)
         # Damaged text must not raise: `verify` finds its row.
         self.text_factory: Callable[[bytes], str] = partial(str, encoding="utf-8", errors="replace")
-        self.pid = os.getpid()
+        self.pid: int = os.getpid()
         _in_use.add(self)
 
     def close(self) -> None:
