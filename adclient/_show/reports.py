@@ -6,10 +6,15 @@ from operator import attrgetter
 from textwrap import fill
 from typing import ClassVar, cast
 
-import attrs
-
 from adclient._show.records import Shown, Table
-from adclient._values.json_values import JSON, ToJSON, is_array, is_object
+from adclient._values.json_values import (
+    JSON,
+    ToJSON,
+    as_mapping,
+    has_fields,
+    is_array,
+    is_object,
+)
 from adclient._values.text import WHOLE
 
 FORMAT_VERSION = "1.0"
@@ -138,9 +143,8 @@ def _plain(value: object) -> JSON:
         return cast(JSON, value.to_dict())
     if callable(value):
         return str(getattr(value, "__name__", value))
-    if attrs.has(type(value)):
-        fields = attrs.asdict(value, recurse=False)  # type: ignore[arg-type]
-        return {name: _plain(each) for name, each in fields.items() if each is not None}
+    if has_fields(type(value)):
+        return {name: _plain(each) for name, each in as_mapping(value).items() if each is not None}
     if is_object(value):
         return {str(name): _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if is_array(value) else cast(JSON, value)
