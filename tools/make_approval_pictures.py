@@ -87,12 +87,12 @@ def draw_beside_card(theme: str) -> None:
         draw(source.as_uri(), IMAGES / f"draft-{theme}.png", "1160,680", theme)
 
 
-def draw_for_a_phone(theme: str) -> None:
-    """Draw the page with one draft as wide as a telephone, and sharp."""
+def draw_one_draft(theme: str) -> None:
+    """Draw the page with one draft, narrow; the home page shows its lower part."""
     fake = FakeAdService()
     fake.dashboard.arm(stage_budget(fake).draft_id, reviewer="Kim")
     fake.clock.advance(83)
-    draw_approval(fake, IMAGES / f"approve-{theme}.png", "500,680", theme)
+    draw_approval(fake, IMAGES / f"approve-{theme}.png", "440,742", theme)
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
         draw_approval(morning(), IMAGES / f"approval-{theme}.png", "860,1240", theme)
         draw_approval(fake, IMAGES / f"tutorial-approval-{theme}.png", "860,560", theme)
         draw_beside_card(theme)
-        draw_for_a_phone(theme)
+        draw_one_draft(theme)
 
 
 if __name__ == "__main__":
