@@ -10,21 +10,11 @@ from importlib.metadata import version
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    ASYNC,
-    FAMILY,
-    SYNC,
-    TLS,
-    asyncio_and_trio,
-    close,
-    read,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import ASYNC, FAMILY, SYNC, asyncio_and_trio, close, read, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
 from adclient import AdClientError, AsyncAdClient, CallTimeout, OutcomeUnknown, RetryPolicy
@@ -53,7 +43,6 @@ async def injected(url: str, pool: int, **options):
 
 
 def own(url: str, pool: int) -> AsyncAdClient:
-    """A client with connections of its own."""
     return AsyncAdClient(url, max_concurrency=pool, **OPTIONS)
 
 
@@ -117,54 +106,10 @@ async def cancel_at_every_turn(client: AsyncAdClient, calls: int, turns: int) ->
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def cancel_at_random(client_kind, open_client, seeds: int) -> None:
-    """Cancel calls of a client with eight connections at random moments."""
-    meeting = Meeting(8)
-    with RawServer(meeting.serve) as server:
-        async with open_client(server.url, 8) as client:
-            if client_kind is ASYNC:
-                await cancel_at_every_turn(client, 8, 60)
-            for seed in range(seeds):
-                await cancel_randomly(client, 8, seed, rounds=30)
-            await meeting.hold(client)
-
-
-async def cancel_reads(open_client) -> None:
-    """Cancel calls of a client with one connection, at each point of their responses."""
-    awake, asked, received = threading.Event(), threading.Event(), iter([0, 1, -1])
-
-    def serve(connection: Connection) -> None:
-        while request := connection.read():
-            if awake.is_set():
-                connection.send(answer_to(request))
-            else:
-                connection.send(answer_to(request)[: next(received)])
-                asked.set()
-                connection.wait_for_the_end()
-
-    with RawServer(serve) as server:
-        async with open_client(server.url, 1) as client:
-            for _ in range(3):
-                asked.clear()
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(write, client)
-                    assert await anyio.to_thread.run_sync(asked.wait, 10)
-                    tasks.cancel_scope.cancel()
-            awake.set()
-            with anyio.fail_after(20):
-                await still_works(client)
-
-
-class Transport(httpx.AsyncBaseTransport):
-    """One that a function answers for, before it reads the request."""
-
-    def __init__(self, answer) -> None:
-        self.handle_async_request = answer
-
-
 def client_over(answer, **options) -> AsyncAdClient:
-    """A client with one connection."""
-    transport = Transport(answer)
+    """A client with one connection, for which a function answers before it reads the request."""
+    transport = httpx.AsyncBaseTransport()
+    transport.handle_async_request = answer
     return AsyncAdClient("https://a.example.com", transport=transport, max_concurrency=1, **options)
 
 
@@ -178,7 +123,14 @@ each_client = each_case("open_client", own, injected)
 async def test_random_cancellations_lose_no_connection(
     client_kind, open_client, pytestconfig
 ) -> None:
-    await cancel_at_random(client_kind, open_client, pytestconfig.getoption("seeds"))
+    meeting = Meeting(8)
+    with RawServer(meeting.serve) as server:
+        async with open_client(server.url, 8) as client:
+            if client_kind is ASYNC:
+                await cancel_at_every_turn(client, 8, 60)
+            for seed in range(pytestconfig.getoption("seeds")):
+                await cancel_randomly(client, 8, seed, rounds=30)
+            await meeting.hold(client)
     gc.collect()
 
 
@@ -205,12 +157,33 @@ async def test_timeouts_in_the_queue_of_a_pool_lose_no_connection(client_kind) -
 @asyncio_and_trio
 async def test_cancelled_read_frees_its_connection(client_kind, open_client) -> None:
     """Otherwise an injected pool would hold the connection, and we the slot, until it timed out."""
-    await cancel_reads(open_client)
+    awake, asked, received = threading.Event(), threading.Event(), iter([0, 1, -1])
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if awake.is_set():
+                connection.send(answer_to(request))
+            else:
+                connection.send(answer_to(request)[: next(received)])
+                asked.set()
+                connection.wait_for_the_end()
+
+    with RawServer(serve) as server:
+        async with open_client(server.url, 1) as client:
+            for _ in range(3):
+                asked.clear()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(write, client)
+                    assert await anyio.to_thread.run_sync(asked.wait, 10)
+                    tasks.cancel_scope.cancel()
+            awake.set()
+            with anyio.fail_after(20):
+                await still_works(client)
 
 
-@sync_asyncio_trio
+@clients.sync_asyncio_trio
 async def test_call_that_timed_out_in_the_queue_of_a_pool_is_not_sent(client_kind) -> None:
-    theirs = client_kind.http_client(limits=httpx.Limits(max_connections=1), verify=TLS)
+    theirs = client_kind.http_client(limits=httpx.Limits(max_connections=1), verify=clients.TLS)
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url, http_client=theirs, max_concurrency=2) as client:
             held = await wait(theirs.send(theirs.build_request("GET", server.url), stream=True))

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import inspect
 import json
 import re
 import sys
@@ -43,39 +42,13 @@ def place_of(client_kind, number=TRANSPORT):
     return (SYNC_PLACES if client_kind is SYNC else ASYNC_PLACES)[number]
 
 
-def replaced(client_kind, replace, number=TRANSPORT):
+@contextlib.contextmanager
+def patched(client_kind, number=TRANSPORT):
+    """A tool that does nothing but go on."""
     cls, name = place_of(client_kind, number)
-    return mock.patch.object(cls, name, replace(vars(cls)[name]))
-
-
-class Spy:
-    """Replaces a function with one that notes each call and goes on."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-
-    def wrap(self, original):
-        def wrapper(*args, **kwargs):
-            self.seen += 1
-            return original(*args, **kwargs)
-
-        async def async_wrapper(*args, **kwargs):
-            return await wrapper(*args, **kwargs)
-
-        return async_wrapper if inspect.iscoroutinefunction(original) else wrapper
-
-
-def answering(make_response):
-    """Replaces what sends with a function that answers; a call would be `async` where it was."""
-
-    def replace(original):
-        async def async_answer(_, request):
-            return make_response(request)
-
-        is_async = inspect.iscoroutinefunction(original)
-        return async_answer if is_async else lambda _, request: make_response(request)
-
-    return replace
+    with mock.patch.object(cls, name, autospec=True, side_effect=vars(cls)[name]) as spy:
+        yield spy
+    assert spy.called
 
 
 def answer(request) -> httpx.Response:
@@ -88,17 +61,16 @@ def answer(request) -> httpx.Response:
 @each_case("number", *range(6))
 @sync_and_async
 async def test_patched_function_is_called_once_while_it_is_patched(client_kind, number) -> None:
-    spy = Spy()
     async with serving(client_kind, serve_well) as (server, client):
         await wait(read(client))
-        with replaced(client_kind, spy.wrap, number):
+        with patched(client_kind, number) as spy:
             assert (await wait(read(client))).to_dict() == LISTING
             assert (await wait(write(client))).draft_id == DRAFT["draft_id"]
             async with client_kind.open(server.url) as made_meanwhile:
                 await wait(read(made_meanwhile))
-        assert spy.seen == 3
+        assert spy.call_count == 3
         await wait(write(client))
-    assert spy.seen == 3
+    assert spy.call_count == 3
     # A client keeps its connection, whichever way its requests take.
     assert (len(server.requests), server.connections) == (5, 2)
 
@@ -107,16 +79,18 @@ async def test_patched_function_is_called_once_while_it_is_patched(client_kind, 
 @sync_and_async
 async def test_replaced_class_of_clients_is_used(client_kind, is_subclass, monkeypatch) -> None:
     cls, _ = place_of(client_kind, CLIENT)
-    spy = Spy()
-    put_there = functools.wraps(cls)(spy.wrap(cls))
+    spy = mock.Mock(side_effect=cls)
+    put_there = functools.wraps(cls)(lambda **options: spy(**options))
     if is_subclass:
-        put_there = type(cls.__name__, (cls,), {"__init__": spy.wrap(cls.__init__)})
+        spy = mock.Mock(side_effect=cls.__init__)
+        init = functools.partialmethod(spy)
+        put_there = type(cls.__name__, (cls,), {"__init__": init})
     async with serving(client_kind, serve_well) as (_, client):
         await wait(read(client))
         with monkeypatch.context() as patch:
             patch.setattr(httpx, cls.__name__, put_there)
             await wait(read(client))
-        assert spy.seen == 1
+        assert spy.call_count == 1
 
 
 @each_case("module", None, types.ModuleType("httpx"))  # absent, or half-way imported
@@ -125,10 +99,9 @@ def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypat
         patch.delitem(sys.modules, "httpx")
         if module is not None:
             patch.setitem(sys.modules, "httpx", module)
-        with replaced(SYNC, Spy().wrap):
-            assert not is_patched()
-        with replaced(SYNC, Spy().wrap, POOL):
-            assert is_patched()
+        for number in (TRANSPORT, POOL):
+            with mock.patch.object(*place_of(SYNC, number)):
+                assert is_patched() is (number == POOL)
 
 
 # What a tool makes of a call.
@@ -149,11 +122,9 @@ def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypat
 )
 @sync_and_async
 async def test_mocked_error_of_a_write_is_that_of_its_kind(client_kind, error, expected) -> None:
-    def fail(request):
-        raise error
-
     async with client_kind.open(refusing_url(), max_retries=0) as client:
-        with replaced(client_kind, answering(fail)), pytest.raises(expected) as caught:
+        tool = mock.patch.object(*place_of(client_kind), side_effect=error)
+        with tool, pytest.raises(expected) as caught:
             await wait(write(client))
     assert getattr(caught.value, "outcome_unknown", False) is (expected is OutcomeUnknown)
 
@@ -178,15 +149,6 @@ async def test_respx_mocks_calls_in_each_mode_and_in_both(client_kind, modes) ->
 # A call that a tool sees is sent, and fails, as without the tool.
 
 TIMEOUT = 0.4
-
-
-@contextlib.contextmanager
-def patched(client_kind):
-    """A tool that does nothing but go on."""
-    cls, name = place_of(client_kind)
-    with mock.patch.object(cls, name, autospec=True, side_effect=vars(cls)[name]) as spy:
-        yield
-    assert spy.called
 
 
 async def failure_of(operation, client):
