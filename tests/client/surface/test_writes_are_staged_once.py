@@ -8,7 +8,7 @@ import pytest
 from cases import each_case
 from clients import DRAFT, KEYED, close, method_of, sync_and_async, sync_asyncio_trio, wait
 from interface_table import ROWS
-from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
+from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply, serving
 
 from adclient import OutcomeUnknown, RetryPolicy, Unauthenticated
 
@@ -125,36 +125,32 @@ async def test_write_without_retries_or_with_a_refused_token_is_sent_once(client
     assert len(server.requests) == 1
 
 
-# Ways for a partly sent write to fail: the service may act on the part that it has read.
-HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
-
-
-@pytest.mark.parametrize("ending", HALFWAY)
+@pytest.mark.parametrize(
+    ("ending", "is_injected"),
+    [(Connection.reset, False), (Connection.stay_silent, False), (Connection.reset, True)],
+    ids=["resets", "reads no more", "resets an HTTP client"],
+)
 @sync_asyncio_trio
-async def test_partly_sent_write_is_not_retried(client_kind, ending) -> None:
-    await fails_halfway(client_kind, ending)
+async def test_partly_sent_write_is_not_retried(client_kind, ending, is_injected) -> None:
+    """The service may act on the part that it has read.
 
+    With `--family=httpx2`, as nox runs it, all clients have one of httpx2.
+    """
 
-@sync_and_async
-async def test_write_partly_sent_by_an_http_client_is_not_retried(client_kind) -> None:
-    """With `--family=httpx2`, as nox runs it, this is a client of httpx2."""
-    theirs = client_kind.http_client(verify=False)
-    await fails_halfway(client_kind, "resets", http_client=theirs)
-    await close(theirs)
-
-
-async def fails_halfway(client_kind, ending: str, **options) -> None:
     def serve(connection: Connection) -> None:
         connection.receive()
-        HALFWAY[ending](connection)
+        ending(connection)
 
     large = {"note": "x" * 8_000_000}  # more than the socket buffers hold
-    timeout = 0.6 if ending == "reads no more" else 20
-    with RawServer(serve) as server:
-        async with client_kind.open(server.url, timeout=timeout, **options) as client:
-            with pytest.raises(OutcomeUnknown, match="look for it in the approval") as caught:
-                await wait(client.alpha.update_campaign_budget(**IDS, fields=large))
+    options = {"timeout": 0.6 if ending is Connection.stay_silent else 20}
+    if is_injected:
+        options["http_client"] = client_kind.http_client(verify=False)
+    async with serving(client_kind, serve, **options) as (server, client):
+        with pytest.raises(OutcomeUnknown, match="look for it in the approval") as caught:
+            await wait(client.alpha.update_campaign_budget(**IDS, fields=large))
     assert server.connections == caught.value.attempts == 1
+    if is_injected:
+        await close(options["http_client"])
 
 
 @sync_and_async

@@ -4,14 +4,15 @@ import json
 import time
 
 import anyio
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import FAMILY, SYNC, asyncio_and_trio, read, sync_and_async, wait, write
-from raw_server import LISTING, Connection, answer_to, head, serve_well, serving
+from clients import FAMILY, SYNC, read, wait, write
+from raw_server import LISTING, Connection, answer_to, head, reply, serve_well, serving
 from waiting import stop_clock
 
-from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown
+from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RetryPolicy
 
 TIMEOUT = 0.3
 SLACK = 5.0  # for a loaded machine; each fault here lasts for 15 seconds or more
@@ -48,7 +49,7 @@ async def ends_in_time(call, client) -> AdClientError:
 
 
 @each_case("timeout", SLACK, 3e6, 1e300)
-@sync_and_async
+@clients.sync_and_async
 async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
     client_kind, timeout, monkeypatch
 ) -> None:
@@ -60,7 +61,7 @@ async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
 
 
 @each_case("fault", drip_head, drip_chunks, Connection.stay_silent)
-@sync_and_async
+@clients.sync_and_async
 async def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
@@ -111,8 +112,29 @@ def test_slow_body_of_an_in_process_transport_times_out() -> None:
     assert caught.value.status == 200
 
 
-@asyncio_and_trio
+@clients.asyncio_and_trio
 async def test_complete_response_counts_although_its_close_is_late(client_kind) -> None:
     client = client_kind.client("https://a.example.com", transport=SLOW, timeout=0.6)
     assert len((await read(client)).data) == 1
     await client.aclose()
+
+
+@clients.sync_asyncio_trio
+async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            if len(server.requests) % 2:
+                server.stopping.wait(10)
+                return
+            connection.send(reply(200, BODY))
+
+    limited = RetryPolicy(backoff_first=0, attempt_timeout=0.5)
+    async with serving(client_kind, serve, timeout=8, retry=limited) as (server, client):
+        page = await wait(read(client))
+        assert page.response.attempts == 2
+        assert page.response.elapsed >= 0.5
+        with pytest.raises(OutcomeUnknown) as unknown:
+            await wait(write(client))
+    assert isinstance(unknown.value, CallTimeout)
+    assert unknown.value.attempts == 1
+    assert "attempt_timeout" not in str(unknown.value)
