@@ -13,7 +13,7 @@ import attrs
 import httpx
 import pytest
 
-from adclient import AdClient, AsyncAdClient, ConfigurationError, Conventions, RetryPolicy
+from adclient import AdClient, AsyncAdClient, Conventions, RetryPolicy
 
 BASE_URL = "https://ads.example.com/prefix"
 AT_ONCE = RetryPolicy(backoff_first=0)
@@ -198,11 +198,3 @@ def a_page(names: Iterable[str] = "", next: object = None, **more) -> httpx.Resp
 
 def names(items) -> str:
     return "".join(item.name for item in items)
-
-
-def assert_names_the_argument(error: ConfigurationError, argument: str) -> None:
-    assert error.argument == argument
-    assert argument in str(error)
-    assert isinstance(error, ValueError)
-    assert SECRET[:7] not in f"{error!s} {error!r} {vars(error)}"
-    assert error.__context__ is None or error.__suppress_context__
