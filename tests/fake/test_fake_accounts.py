@@ -1,4 +1,6 @@
-"""Accounts of users: their items, what drafts make of them, and what is refused."""
+"""The accounts of the fake and of users: what reads return, and what drafts make of it."""
+
+from itertools import pairwise
 
 import pytest
 from cases import each_case
@@ -112,3 +114,97 @@ def test_figures_are_those_of_the_date_range():
 def test_invalid_accounts_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         FakeAdService(accounts=[FakeAccount(**{"id": "mine", **given})])
+
+
+# The diff of each write against the live state.
+
+
+def diff(fake, operation, **arguments):
+    shown = stage(fake, operation, **arguments).diff
+    return shown.field, shown.before, shown.after
+
+
+MANUAL, CAP = {"amount": 9.5, "strategy": "MANUAL"}, {"amount": 8.0, "strategy": "COST_CAP"}
+BOTH = {"daily_budget": 120, "fields": {"bid": {"amount": 8.0, "strategy": "MANUAL"}}}
+
+
+@each_case(
+    ("arguments", "field", "before", "after"),
+    ({"fields": {"moon_phase": {"a": [None]}}}, "moon_phase", None, {"a": [None]}),
+    ({"fields": {"audience_expansion": 1}}, "audience_expansion", True, 1),
+    ({"fields": {"bid": {"amount": 8.0}}}, "bid.amount", 9.5, 8.0),
+    ({"fields": {"bid": CAP}}, "campaign", {"bid": MANUAL}, {"bid": CAP}),
+    (
+        BOTH,
+        "campaign",
+        {"daily_budget": 100, "bid": {"amount": 9.5}},
+        {"daily_budget": 120, "bid": {"amount": 8.0}},
+    ),
+)
+def test_diff_holds_only_what_changes(fake, arguments, field, before, after):
+    where = {"campaign_id": "campaign_4c10", **arguments}
+    shown = diff(fake, "alpha.update_campaign_budget", **where)
+    assert shown == (field, before, after)
+
+
+def test_targeting_is_replaced_as_a_whole_and_decimals_are_kept(fake):
+    wanted, where = {"x": [1]}, {"campaign_id": "campaign_4c10"}
+    draft = stage(fake, "alpha.update_campaign_targeting", **where, targeting=wanted)
+    assert (draft.diff.field, draft.diff.after) == ("targeting", wanted)
+    assert draft.diff.before["exclude"] == {"or": {"employers": ["org:1035"]}}
+    approve(fake, draft)
+    again = diff(fake, "alpha.update_campaign_targeting", **where, targeting={"x": [True]})
+    assert again == ("targeting", {"x": [1]}, {"x": [True]}), "true differs from one at any depth"
+    body = b'{"account_id":"account_a91f","campaign_id":"campaign_4c10","fields":{"x":%s}}'
+    digits = b"1234567890123456.789012345678901"
+    send(fake, "alpha.update_campaign_budget", body % digits)
+    assert str(fake.drafts[-1].diff.after).encode() == digits
+
+
+@pytest.mark.parametrize("operation", ["beta.create_video_campaign", "gamma.create_image_campaign"])
+def test_campaign_is_created_or_extended(fake, operation):
+    fields = {"name": "Autumn", "objective": "SALES", "daily_budget": 150}
+    made = diff(fake, operation, fields=fields)
+    assert made == ("campaign", None, {**fields, "status": "PAUSED"})
+    campaign_id = "campaign_57a7"
+    if operation == "gamma.create_image_campaign":
+        ads = fake.client().gamma.list_ads(account_id="account_c3d8")
+        campaign_id = ads.data[0].extra["campaign_id"]
+    fields = {"name": "x", "ad_group": {"name": "more"}, "ad": {"id": "v"}, "daily_budget": 500}
+    field, before, after = diff(fake, operation, campaign_id=campaign_id, fields=fields)
+    assert field == "ad_groups"
+    assert after == [*before, {"name": "more", "ad": {"id": "v"}, "daily_budget": 500}]
+
+
+# The seed data agrees with itself, and follows approved changes.
+
+
+def spend(client, date_range):
+    found = client.beta.list_campaigns(account_id="account_b204", date_range=date_range).collect()
+    return round(sum(campaign.extra["spend"] for campaign in found), 2)
+
+
+def test_each_date_range_has_figures_of_its_own(fake):
+    client = fake.client()
+    today, yesterday = (spend(client, name) for name in ("TODAY", "YESTERDAY"))
+    # On 2 March the month has two days: yesterday and today.
+    assert spend(client, "THIS_MONTH") == pytest.approx(today + yesterday)
+    spends = [spend(client, f"LAST_{n}_DAYS") for n in (7, 14, 30, 90)]
+    assert all(shorter < longer for shorter, longer in pairwise(spends))
+    assert spends[2] - spends[1] < spend(client, "LAST_MONTH") < spends[3]
+    assert spend(client, None) == spends[2]
+    assert len({today, yesterday, spend(client, "LAST_MONTH"), *spends}) == 7
+
+
+def test_findings_disappear_when_something_was_done_about_them(fake):
+    client = fake.client()
+    tired = client.beta.detect_creative_fatigue(account_id="account_b204").data
+    waste = client.delta.analyze_wasted_spend(account_id="account_d118").data
+    actions = {item.extra["suggested_action"] and item.id: item for item in [*tired, *waste]}
+    for action in [item.extra["suggested_action"] for item in actions.values()]:
+        if action is not None:
+            approve(fake, stage(fake, action["operation"], **action["args"]))
+    left = client.beta.detect_creative_fatigue(account_id="account_b204").collect()
+    left += client.delta.analyze_wasted_spend(account_id="account_d118").collect()
+    assert {item.id for item in left}.isdisjoint(actions)
+    assert len(left) == len(tired) + len(waste) - len(actions) + 1

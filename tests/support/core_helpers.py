@@ -22,7 +22,7 @@ from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import Pauses, RetryQuota
 from adclient._values import jsontext
-from adclient.conventions import Conventions, of_read
+from adclient.conventions import of_read
 from adclient.errors import AdClientError
 from adclient.models import ResponseInfo
 from adclient.options import Options, RetryPolicy
@@ -147,9 +147,6 @@ def options_of(*, max_retries: int | None = None, **settings: Any) -> Options:
     if max_retries is not None:
         settings["retry"] = RetryPolicy(max_retries=max_retries)
     return Options(**{"base_url": BASE_URL, **settings})
-
-
-KEYED = Conventions(idempotency_header="Idempotency-Key")
 
 
 @attrs.frozen

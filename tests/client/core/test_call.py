@@ -1,15 +1,17 @@
 """Which outcomes are retried, and how a call ends: an exchange, driven by a list of outcomes."""
 
 import attrs
+import clients
 import core_helpers
 import pytest
 from cases import each_case
 from core_helpers import DRAFT, LISTED, LOST, READ, REFUSED, STAGED, WRITE, drive, options_of, reply
 
 from adclient import errors
+from adclient.conventions import Conventions
 from adclient.options import RetryPolicy
 
-WITH_KEY = options_of(conventions=core_helpers.KEYED)
+WITH_KEY = options_of(conventions=clients.KEYED)
 CALLS = {
     "read": (READ, None, LISTED),
     "write": (WRITE, None, STAGED),
@@ -193,6 +195,6 @@ def test_retry_is_not_sent_if_its_sleep_overran_the_timeout(call, overslept):
 
 
 def test_request_id_headers_are_set_by_convention():
-    options = options_of(conventions=type(core_helpers.KEYED)(request_id_headers=["X-Trace"]))
+    options = options_of(conventions=Conventions(request_id_headers=["X-Trace"]))
     listed = reply(200, core_helpers.LISTING, headers={"x-trace": "t", "x-request-id": "no"})
     assert drive(READ, listed, options=options).value.response.request_id == "t"
