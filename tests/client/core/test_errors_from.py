@@ -5,9 +5,7 @@ import core_helpers
 from cases import each_case
 from core_helpers import DELETE, LISTING, LOST, READ, REFUSED, TIMED_OUT, WRITE, drive, reply
 
-from adclient import errors
 from adclient._core.response import Failure
-from adclient.errors import for_status
 
 ONCE = core_helpers.options_of(max_retries=0)
 
@@ -93,17 +91,3 @@ def test_message_has_every_detail_even_if_each_is_long():
         assert str(status) in text
         assert "request id rrr" in text
         assert "draft 'ddd" in text
-
-
-# Classes.
-
-
-@each_case(
-    ("cls", "statuses"),
-    *[(errors.BadRequest, [400]), (errors.Unauthenticated, [401])],
-    *[(errors.PermissionDenied, [403]), (errors.NotFound, [404]), (errors.Conflict, [409])],
-    *[(errors.Unprocessable, [422]), (errors.RateLimited, [429])],
-    *[(errors.ServerError, [500, 599]), (errors.APIError, [300, 408, 499, 600])],
-)
-def test_class_for_a_status(cls, statuses):
-    assert {for_status(status) for status in statuses} == {cls}
