@@ -8,7 +8,7 @@ import anyio
 import attrs
 import httpcore
 import pytest
-from clients import SYNC
+from clients import SYNC, wait
 from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient._async.connections import AsyncBackend
@@ -36,8 +36,7 @@ def accept_tunnel(connection: Connection) -> None:
     connection.send(b"HTTP/1.1 200 Connected\r\n\r\n")
 
 
-def start_tls(connection: Connection) -> None:
-    connection.start_tls()
+start_tls = Connection.start_tls
 
 
 @attrs.frozen
@@ -117,14 +116,12 @@ class Client:
         request = httpcore.Request(
             method, self.url + target, headers={"Host": "x", **length}, content=content
         )
-        if self.kind is SYNC:
-            response = self.connection.handle_request(request)
-            response.read()
-            response.close()
-        else:
-            response = await self.connection.handle_async_request(request)
-            await response.aread()
-            await response.aclose()
+        is_sync = self.kind is SYNC
+        connection = self.connection
+        handle = connection.handle_request if is_sync else connection.handle_async_request
+        response = await wait(handle(request))
+        for name in ("read", "close") if is_sync else ("aread", "aclose"):
+            await wait(getattr(response, name)())
         return response
 
     async def send_until(self, seconds: float, **request):

@@ -5,10 +5,10 @@ import time
 from decimal import Decimal
 from typing import assert_type
 
-import attrs
 import httpx
 import httpx2
 import polars
+from sync_surface import Geo, MyCampaign
 
 from adclient import (
     JSON,
@@ -26,17 +26,7 @@ from adclient import (
     Token,
     WastedSpend,
 )
-from adclient.agents import call_tool, tools
-
-
-@attrs.frozen(kw_only=True)
-class MyCampaign(Campaign):
-    objective: str
-
-
-@attrs.frozen
-class Geo:
-    locations: list[str]
+from adclient.agents import call_tool
 
 
 async def fresh_token() -> Token:
@@ -58,7 +48,6 @@ async def drafts(a: str) -> None:
     async with AsyncAdClient("https://ads.example.com") as client:
         assert_type(client, AsyncAdClient)
         assert_type(client.with_options(max_retries=5), AsyncAdClient)
-        assert_type(tools(client), list[dict[str, JSON]])
         assert_type(await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, JSON])
         budget = client.alpha.update_campaign_budget
         staged = budget(account_id=a, campaign_id="c", daily_budget=Decimal("9.90"))
@@ -113,9 +102,5 @@ async def typed(client: AsyncAdClient, a: str) -> None:
     assert_type(listing, AsyncListing[MyCampaign])
     assert_type(await listing, AsyncPage[MyCampaign])
     assert_type(await listing.collect(), Items[MyCampaign])
-    async for item in listing:
-        assert_type(item.objective, str)
-    page = await client.gamma.list_ads(account_id=a)
-    assert_type(page.typed(Geo), AsyncPage[Geo])
-    async for each in page.typed(Geo).pages():
+    async for each in (await client.gamma.list_ads(account_id=a)).typed(Geo).pages():
         assert_type(each.data[0].locations, list[str])

@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from cases import each_case
 from clients import SYNC, Service, a_draft, close, read, sync_and_async, wait, write
 from forking import run
 from raw_server import Connection, RawServer, answer_to, serve_well, serving
@@ -38,32 +39,17 @@ async def test_closed_client_and_its_copies_refuse_calls(client_kind) -> None:
             await is_refused(closed)
 
 
+@each_case("is_idle", True, False)
 @pytest.mark.own
 @sync_and_async
-async def test_closing_closes_idle_connections(client_kind) -> None:
-    ended = threading.Event()
-
-    def serve(connection: Connection) -> None:
-        connection.send(answer_to(connection.read()))
-        connection.wait_for_the_end()
-        ended.set()
-
-    async with serving(client_kind, serve) as (_, client):
-        await wait(read(client))
-        await close(client)
-        assert ended.wait(10)
-
-
-@pytest.mark.own
-@sync_and_async
-async def test_closing_during_a_call_lets_it_finish(client_kind) -> None:
+async def test_closing_lets_a_call_finish_and_closes_its_connection(client_kind, is_idle) -> None:
     ended = threading.Event()
 
     def serve(connection: Connection) -> None:
         request = connection.read()
-        if client_kind is SYNC:
+        if not is_idle and client_kind is SYNC:
             client.close()
-        else:
+        elif not is_idle:
             asyncio.run_coroutine_threadsafe(client.aclose(), loop).result(20)
         connection.send(answer_to(request))
         connection.wait_for_the_end()
@@ -72,6 +58,8 @@ async def test_closing_during_a_call_lets_it_finish(client_kind) -> None:
     loop = None if client_kind is SYNC else asyncio.get_running_loop()
     async with serving(client_kind, serve) as (_, client):
         assert len((await wait(read(client))).data) == 1
+        if is_idle:
+            await close(client)
         assert ended.wait(20)
 
 
