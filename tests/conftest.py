@@ -15,7 +15,7 @@ from adclient._values import jsontext
 
 # Modules of tests/support that assert.
 pytest.register_assert_rewrite(
-    *("gate_tests", "ledger_kills", "ledger_race", "ledger_tests", "memory"),
+    *("gate_tests", "ledger_processes", "ledger_tests", "memory"),
     *("policy_oracle", "processes", "secret_texts"),
 )
 

@@ -12,6 +12,7 @@ import httpx
 import psycopg
 import pytest
 from clients import sync_and_async, wait
+from ledger_processes import check_race, race
 from ledger_tests import *  # noqa: F403
 from ledger_tests import CAMPAIGN, Clock, admit, an_entry, stage, states
 from postgres_server import DISCONNECT, PASSWORD, silenced
@@ -221,8 +222,8 @@ def test_default_of_the_database_does_not_make_usage_stale(ledger, where, execut
     """A snapshot from before the wait for the lock would not see what was written meanwhile."""
     name = where.rpartition("/")[2]
     execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
-    race.run(where, processes=2, threads=2, attempts=30)  # noqa: F405
-    race.check(ledger, attempts=120)  # noqa: F405
+    race(where, processes=2, threads=2, attempts=30)
+    check_race(ledger, attempts=120)
 
 
 def test_docstring_example_runs() -> None:

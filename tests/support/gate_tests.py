@@ -9,7 +9,7 @@ import time
 
 import pytest
 from forking import run
-from gate_readers import read_all
+from ledger_processes import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic

@@ -18,12 +18,11 @@ from pathlib import Path
 
 import attrs
 import httpx
-import ledger_race as race
 import pytest
 from cases import each_case
 from clients import sync_and_async, wait
 from forking import run
-from ledger_kills import kill_writers
+from ledger_processes import check_race, kill_writers, race
 from plans import FIRST, SECOND, THIRD, pause, plan_of, verdicts
 from processes import received, started
 from raw_server import RawServer, answer_to
@@ -631,8 +630,8 @@ def test_ledger_of_format_1_is_read_and_updated(ledger, open_it, execute, where,
 
 
 def test_processes_and_threads_share_daily_caps_and_equal_writes(where, ledger, strength) -> None:
-    race.run(where, processes=3, threads=2, attempts=20 * strength)
-    race.check(ledger, attempts=120 * strength)
+    race(where, processes=3, threads=2, attempts=20 * strength)
+    check_race(ledger, attempts=120 * strength)
 
 
 def test_killed_writers_lose_no_draft(where, strength) -> None:

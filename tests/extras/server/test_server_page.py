@@ -5,9 +5,9 @@ import re
 from datetime import timedelta
 
 import pytest
-from asgi_browser import Browser
 from cases import each_case
 from fake_helpers import stage
+from starlette.testclient import TestClient
 
 from adclient.testing import FakeAdService, FakeDraft, Profile
 from adclient.testing.server import create_app
@@ -18,9 +18,14 @@ def fake() -> FakeAdService:
     return FakeAdService()
 
 
+def browser_of(fake: FakeAdService, url: str = "http://localhost", **options) -> TestClient:
+    """A browser, which says where its requests come from."""
+    return TestClient(create_app(fake, **options), url, headers={"origin": url})
+
+
 @pytest.fixture
-def browser(fake: FakeAdService) -> Browser:
-    return Browser(create_app(fake))
+def browser(fake: FakeAdService) -> TestClient:
+    return browser_of(fake)
 
 
 def pause(fake: FakeAdService) -> str:
@@ -36,7 +41,7 @@ def create(fake: FakeAdService, **fields) -> str:
     return stage(fake, "beta.create_video_campaign", fields={"name": "n", **fields}).draft_id
 
 
-def step(browser: Browser, draft_id: str, name: str, reviewer: str = "Ines", path="", **how):
+def step(browser: TestClient, draft_id: str, name: str, reviewer: str = "Ines", path="", **how):
     """Press a button of a draft, in the list or on the page with that path below it."""
     form = {name: draft_id, "reviewer": reviewer}
     return browser.post(f"/approval{path}", data=form, **how)
@@ -46,7 +51,7 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def shown(browser: Browser, path: str = "") -> str:
+def shown(browser: TestClient, path: str = "") -> str:
     return text_of(browser.get(f"/approval{path}").text)
 
 
@@ -67,8 +72,7 @@ def test_draft_is_shown_with_its_change_and_in_the_trail(fake, browser) -> None:
 
 @each_case("is_alone", False, True)
 def test_steps_are_made_on_the_list_and_on_the_page_of_a_draft(is_alone) -> None:
-    fake = FakeAdService()
-    browser = Browser(create_app(fake))
+    browser = browser_of(fake := FakeAdService())
     draft_id, other, third = (pause(fake) for _ in range(3))
     path = f"/drafts/{draft_id}" * is_alone
     assert f"{third} is rejected." in text_of(step(browser, third, "reject").text)
@@ -121,7 +125,7 @@ def test_page_is_refused_under_foreign_host_names(fake, browser) -> None:
         for host in ("evil.example", "192.168.0.7", ""):
             page = browser.get(f"/approval{path}", headers={"host": host})
             assert page.status_code == 403
-    exposed = Browser(create_app(fake, any_host=True), "http://demo.example")
+    exposed = browser_of(fake, "http://demo.example", any_host=True)
     assert exposed.get("/approval").status_code == 200
 
 
@@ -163,8 +167,7 @@ def test_change_is_approved_where_all_of_it_is_shown(count, fake, browser) -> No
 
 def test_page_states_before_the_click_who_may_confirm(browser) -> None:
     assert "One person may take both." in shown(browser)
-    fake = FakeAdService(profile=Profile(two_reviewers=True))
-    browser = Browser(create_app(fake))
+    browser = browser_of(fake := FakeAdService(profile=Profile(two_reviewers=True)))
     draft_id = pause(fake)
     assert "whoever armed a draft is refused if they confirm it" in shown(browser)
     fake.dashboard.arm(draft_id, reviewer="Ines")
