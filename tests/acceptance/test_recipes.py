@@ -1,6 +1,8 @@
-"""The recipes that need DuckDB, matplotlib or FastAPI, and other code that needs more."""
+"""Recipes and pages that need DuckDB, matplotlib, FastAPI, or a server that forks; and uvloop."""
 
+import asyncio
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -10,11 +12,13 @@ from pathlib import Path
 import duckdb
 import httpx
 import pytest
+import uvloop
 from matplotlib.figure import Figure
 from pages import PAGES, ROOT, blocks, run_page
 from pyarrow import dataset
 
-from adclient.testing import FakeAdService
+from adclient import AsyncAdClient, CallTimeout
+from adclient.testing import FakeAdService, Fault
 from adclient.testing.server import serving
 
 HERE = Path(__file__).relative_to(ROOT).as_posix()
@@ -108,3 +112,58 @@ def test_fastapi_application_is_served(tmp_path: Path) -> None:
     [draft] = fake.drafts
     assert (staged.status_code, staged.json()["draft_id"]) == (202, draft.draft_id)
     assert draft.status == "pending_approval"
+
+
+FLASK = r"^import atexit\n\nfrom flask.*?    return app\n"
+[REPORTS] = re.findall(FLASK, APP.read_text("utf-8"), re.M | re.S)
+CAMPAIGNS = "/accounts/account_b204/campaigns"
+USED = f"""
+app = create_app()
+assert len(app.test_client().get("{CAMPAIGNS}").json) == 62
+"""
+
+
+@pytest.mark.parametrize("preload", [[], ["--preload"]], ids=["", "preload"])
+def test_client_that_was_used_before_a_fork_serves_each_worker(preload, tmp_path) -> None:
+    (tmp_path / "reports.py").write_text(REPORTS + USED, "utf-8")
+    options = ["--workers=2", "--bind=127.0.0.1:0", "--no-control-socket", *preload]
+    fake = FakeAdService()
+    with (
+        serving(fake) as url,
+        subprocess.Popen(
+            [sys.executable, "-W", "always", "-m", "gunicorn", *options, "reports:app"],
+            cwd=tmp_path,
+            encoding="utf-8",
+            env={**os.environ, "ADCLIENT_BASE_URL": url},
+            stderr=subprocess.PIPE,
+        ) as server,
+    ):
+        assert server.stderr is not None
+        try:
+            found = (re.search(r"at: (http\S+)", line) for line in server.stderr)
+            at = next(filter(None, found))[1]
+            answers = [httpx.get(at + CAMPAIGNS, timeout=30).json() for _ in range(10)]
+        finally:
+            server.terminate()
+        logged = server.stderr.read()
+    assert [len(campaigns) for campaigns in answers] == [62] * 10
+    assert "never closed" not in logged
+    # Two requests for each answer, and for each time that the module was loaded and used it.
+    loaded = len(fake.requests) // 2 - 10
+    assert loaded == 1 if preload else loaded in (1, 2)
+
+
+def test_async_client_works_on_uvloop() -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.no_response(), operation="gamma.list_ads")
+
+    async def main(url: str) -> None:
+        async with AsyncAdClient(url) as client:
+            calls = [client.beta.list_campaigns(account_id="account_b204") for _ in range(50)]
+            assert [page.next is None for page in await asyncio.gather(*calls)] == [False] * 50
+            hasty = client.with_options(timeout=0.2, max_retries=0)
+            with pytest.raises(CallTimeout):
+                await hasty.gamma.list_ads(account_id="account_c3d8")
+
+    with serving(fake) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main(url))

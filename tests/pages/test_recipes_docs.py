@@ -1,7 +1,11 @@
-"""The recipes that need nothing but adclient; tests/acceptance/test_recipes.py has the others."""
+"""Recipes, spans and a process pool, as shown; tests/acceptance/test_recipes.py has the others."""
 
 import json
+import os
+import re
+import subprocess
 import sys
+from multiprocessing import get_all_start_methods
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +17,7 @@ from pages import ROOT, blocks, run_page
 from adclient.ledger import SQLiteLedger
 from adclient.policy import Policy
 from adclient.testing import FakeAdService, Fault
+from adclient.testing.server import serving
 
 HERE = Path(__file__).relative_to(ROOT).as_posix()
 RECIPES = ROOT / "docs" / "recipes"
@@ -115,3 +120,34 @@ def test_lambda_reads_on_where_the_last_event_ended(
             event = handler(event, context)
     assert event == {"account_id": "account_b204", "cursor": None}
     assert len(set(stored)) == len(stored) == 62
+
+
+def printed_by(*python: str, **environment: str) -> str:
+    """What another process prints, on both streams."""
+    options = {"encoding": "utf-8", "stderr": subprocess.STDOUT}
+    command = [sys.executable, "-W", "error", *python]
+    return subprocess.check_output(command, env={**os.environ, **environment}, **options)
+
+
+OBSERVABILITY = ROOT / "docs" / "how-to" / "observability.md"
+*_, SPANS, _ = (code for _, code in blocks(OBSERVABILITY, "python"))
+
+
+def test_spans_work_as_shown() -> None:
+    output = printed_by("-c", SPANS)  # because providers are global
+    assert '"name": "POST /v1/beta-ads/pause-beta-campaign"' in output
+    names = set(re.findall(r'"((?:adclient|http|server|url)\.[a-z_.]+)":? ?[",0-9]', output))
+    assert names >= {"adclient.draft_id", "url.template", "http.response.status_code"}
+    assert not {name for name in names if f"`{name}`" not in OBSERVABILITY.read_text("utf-8")}
+
+
+WEB = ROOT / "docs" / "how-to" / "web-frameworks.md"
+[POOL] = [text for _, text in blocks(WEB, "python") if "ProcessPoolExecutor" in text]
+
+
+@pytest.mark.parametrize("method", sorted({"spawn", "fork"} & {*get_all_start_methods()}))
+def test_process_pool_works_with_each_start_method(method, tmp_path) -> None:
+    script = tmp_path / "pool.py"
+    script.write_text(POOL.replace('"spawn"', repr(method)), "utf-8")
+    with serving(FakeAdService()) as url:
+        assert printed_by(str(script), ADCLIENT_BASE_URL=url) == "62 campaigns\n4 campaigns\n"
