@@ -21,22 +21,12 @@ IN_BODY = (
 )
 IN_PAGE = "same_next foreign_next next_missing page_missing data_missing"
 FAULTS = [
-    Fault.refused(),
-    Fault.dropped(),
-    Fault.no_response(),
-    Fault.no_response(taken=True),
-    Fault.slow(0.2),
-    Fault.slow(60),
-    Fault.slow_body(0.2),
-    Fault.slow_body(60),
-    Fault.status(429, headers=SOON),
-    Fault.status(500, taken=True),
-    Fault.status(502),
-    Fault.status(503, headers=SOON),
-    Fault.status(503, taken=True),
-    Fault.redirect(status=302),
-    Fault.redirect(status=307),
-    Fault.response(b"", status=201),
+    *(Fault.refused(), Fault.dropped(), Fault.no_response(), Fault.no_response(taken=True)),
+    *(Fault.slow(0.2), Fault.slow(60), Fault.slow_body(0.2), Fault.slow_body(60)),
+    *(Fault.status(status, headers=SOON) for status in (429, 503)),
+    *(Fault.status(status, taken=True) for status in (500, 503)),
+    *(Fault.redirect(status=status) for status in (302, 307)),
+    *(Fault.status(502), Fault.response(b"", status=201)),
     *map(Fault.in_body, IN_BODY.split()),
     *map(Fault.in_page, IN_PAGE.split()),
 ]

@@ -7,11 +7,11 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from itertools import product
 from operator import attrgetter
-from threading import Thread
 from typing import Any
 
 import anyio
@@ -215,8 +215,7 @@ def _shares(callers: range, count: int) -> Sequence[range]:
 
 
 def _at_once(work: Iterable[Any]) -> None:
-    threads = [Thread(target=one) for one in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    works = list(work)
+    with ThreadPoolExecutor(len(works)) as threads:
+        for done in [threads.submit(each) for each in works]:
+            done.result()
