@@ -3,9 +3,10 @@
 import asyncio
 import os
 import re
-import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -82,31 +83,33 @@ def test_fastapi_application_passes_its_tests(tmp_path: Path) -> None:
     run_page(APP, tmp_path, FakeAdService(), runner=test)
 
 
+@contextmanager
+def running(url: str, folder: Path, *command: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """A server of an application that calls the service at a URL; its own URL, and its process."""
+    environment = {**os.environ, "ADCLIENT_BASE_URL": url}
+    python = [sys.executable, "-W", "always", "-m", *command]
+    options = {"cwd": folder, "encoding": "utf-8", "env": environment, "stderr": subprocess.PIPE}
+    with subprocess.Popen(python, **options) as server:
+        try:
+            found = (re.search(r"(?:running on|at:) (http\S+)", line) for line in server.stderr)
+            yield next(filter(None, found))[1], server
+        finally:
+            server.terminate()
+
+
 def test_fastapi_application_is_served(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(FASTAPI, "utf-8")
     [command] = [text for _, text in blocks(APP, "sh") if text.startswith("uvicorn")]
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
+    words = [*command.split(), "--port", "0"]
     fake = FakeAdService()
     with (
         serving(fake) as url,
-        subprocess.Popen(
-            [sys.executable, "-m", *command.split(), "--port", str(port)],
-            cwd=tmp_path,
-            encoding="utf-8",
-            env={**os.environ, "ADCLIENT_BASE_URL": url},
-            stderr=subprocess.PIPE,
-        ) as server,
+        running(url, tmp_path, *words) as (at, _),
+        httpx.Client(base_url=f"{at}/accounts", timeout=30) as web,
     ):
-        assert server.stderr is not None
-        try:
-            assert any("Uvicorn running" in line for line in server.stderr)
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}/accounts", timeout=30) as web:
-                listed = web.get("account_b204/campaigns").json()
-                refused = web.get("account_f403/campaigns")
-                staged = web.post("account_b204/campaigns/campaign_57a7/pause")
-        finally:
-            server.terminate()
+        listed = web.get("account_b204/campaigns").json()
+        refused = web.get("account_f403/campaigns")
+        staged = web.post("account_b204/campaigns/campaign_57a7/pause")
     assert len(listed) == 62
     assert (refused.status_code, refused.json().keys()) == (403, {"detail"})
     [draft] = fake.drafts
@@ -128,23 +131,10 @@ def test_client_that_was_used_before_a_fork_serves_each_worker(preload, tmp_path
     (tmp_path / "reports.py").write_text(REPORTS + USED, "utf-8")
     options = ["--workers=2", "--bind=127.0.0.1:0", "--no-control-socket", *preload]
     fake = FakeAdService()
-    with (
-        serving(fake) as url,
-        subprocess.Popen(
-            [sys.executable, "-W", "always", "-m", "gunicorn", *options, "reports:app"],
-            cwd=tmp_path,
-            encoding="utf-8",
-            env={**os.environ, "ADCLIENT_BASE_URL": url},
-            stderr=subprocess.PIPE,
-        ) as server,
-    ):
-        assert server.stderr is not None
-        try:
-            found = (re.search(r"at: (http\S+)", line) for line in server.stderr)
-            at = next(filter(None, found))[1]
-            answers = [httpx.get(at + CAMPAIGNS, timeout=30).json() for _ in range(10)]
-        finally:
-            server.terminate()
+    command = ["gunicorn", *options, "reports:app"]
+    with serving(fake) as url, running(url, tmp_path, *command) as (at, server):
+        answers = [httpx.get(at + CAMPAIGNS, timeout=30).json() for _ in range(10)]
+        server.terminate()
         logged = server.stderr.read()
     assert [len(campaigns) for campaigns in answers] == [62] * 10
     assert "never closed" not in logged

@@ -36,26 +36,13 @@ MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 
 def reported(text: str) -> PlanReport:
     """A report in which whoever writes plans, or runs a service, has put a text everywhere."""
-    change = ChangeReport(
-        number=1,
-        operation="beta.pause_campaign",
-        account_id=f"a{text}",
-        target_id=f"c{text}",
-        arguments={f"k{text}": text},
-        why=text,
-        verdict="refused",
-        reason=text,
-    )
+    texts = {"account_id": f"a{text}", "target_id": f"c{text}", "why": text, "reason": text}
+    call = {"operation": "beta.pause_campaign", "arguments": {f"k{text}": text}}
+    change = ChangeReport(number=1, verdict="refused", **call, **texts)
     diff = Diff(field=f"f{text}", before=text, after=f"{text}!")
     draft = attrs.evolve(change, number=2, verdict="staged", draft_id=f"d{text}", diff=diff)
-    return PlanReport(
-        plan_id="w47",
-        title=text,
-        changes=(change, draft),
-        notes=(text,),
-        ledger_head="f00d",
-        ledger_problem=f"p{text}",
-    )
+    others = {"notes": (text,), "ledger_head": "f00d", "ledger_problem": f"p{text}"}
+    return PlanReport(plan_id="w47", title=text, changes=(change, draft), **others)
 
 
 def shown(markdown: str) -> tuple[list[str], list[list[str]]]:
@@ -111,25 +98,14 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
     report = team.stage(budget("120.5", 'why = "Spring"'), title='title = "T"')
     found = json.loads(json.dumps(report.to_dict()))
     [staged] = found.pop("changes")
-    assert found == {
-        "format_version": "1.0",
-        "plan_id": "w47",
-        "title": "T",
-        "exit_code": 0,
-        "money": [],
-        "notes": [],
-        "ledger_head": team.ledger.verify(),
-    }
-    ids = {"account_id": "account_a91f", "campaign_id": "campaign_4c10"}
+    plan = {"format_version": "1.0", "plan_id": "w47", "title": "T", "exit_code": 0}
+    assert found == {**plan, "money": [], "notes": [], "ledger_head": team.ledger.verify()}
+    account, campaign = {"account_id": "account_a91f"}, "campaign_4c10"
     assert staged == {
-        "number": 1,
-        "operation": "alpha.update_campaign_budget",
-        "account_id": "account_a91f",
-        "target_id": "campaign_4c10",
-        "arguments": {**ids, "daily_budget": 120.5},
-        "why": "Spring",
-        "verdict": "staged",
-        "missing": "approve in dashboard",
+        **{"number": 1, "operation": "alpha.update_campaign_budget", "why": "Spring"},
+        **{**account, "target_id": campaign},
+        "arguments": {**account, "campaign_id": campaign, "daily_budget": 120.5},
+        **{"verdict": "staged", "missing": "approve in dashboard"},
         "draft_id": team.fake.drafts[0].draft_id,
         "diff": {"field": "daily_budget", "before": 100, "after": 120.5},
     }
@@ -144,13 +120,9 @@ def test_several_plans_are_one_comment_with_the_most_severe_verdicts_first() -> 
     _, [headings, *rows] = shown(markdown)
     assert markdown.startswith("### `2 plans: 1 unknown, 2 refused, 2 staged`\n")
     assert headings == [*HEADINGS[:3], "plan", *HEADINGS[3:]]
-    assert [[f"{row[3]} {row[0]}", row[1]] for row in rows] == [
-        ["w48| 3", "unknown"],
-        ["w47 1", "refused"],
-        ["w48| 1", "refused"],
-        ["w47 2", "staged"],
-        ["w48| 2", "staged"],
-    ]
+    found = [f"{row[3]} {row[0]} {row[1]}" for row in rows]
+    refused, staged = ["w47 1 refused", "w48| 1 refused"], ["w47 2 staged", "w48| 2 staged"]
+    assert found == ["w48| 3 unknown", *refused, *staged]
     below = markdown.splitlines()[-7:]
     assert below[:2] == ["- `w47: px`", "- `w47: x`"]
     assert below[-1] == "1. keep `head of the ledger: beef`"
@@ -187,56 +159,32 @@ BUDGET = {**OTHER, "campaign_id": "campaign_4c10"}
 CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
 
 
-@each_case(
-    ("changes", "sums"),
-    (
-        [
-            {**BUDGET, "daily_budget": 120, "expect": 0.1},
-            {**OTHER, "daily_budget": 0.2, "expect": 0.2},
-        ],
-        ["daily_budget 0.3 -> 120.2 of 2"],
-    ),
+@each_case(("changes", "sums"),
+    ([{**BUDGET, "daily_budget": 120, "expect": 0.1},
+      {**OTHER, "daily_budget": 0.2, "expect": 0.2}], ["daily_budget 0.3 -> 120.2 of 2"]),
     # Of several, a value alone is that of none.
-    (
-        [{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
-        ["bid ? -> 2 of 1", "daily_budget ? -> 5 of 1"],
-    ),
+    ([{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}],
+     ["bid ? -> 2 of 1", "daily_budget ? -> 5 of 1"]),
     # Inside of a value, whose amounts are paired only if there are as many before.
-    (
-        [
-            {**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
-            {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}},
-        ],
-        ["ads.bid ? -> 6 of 3"],
-    ),
-    (
-        [{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
-        ["ads.bid 4 -> 3 of 1", "bid ? -> 1 of 1"],
-    ),
+    ([{**BUDGET, "fields": {"ads": [{"bid": 1}, {"bid": "2"}]}, "expect": [{"bid": 5}]},
+      {**OTHER, "fields": {"ads": {"bid": 3}}, "expect": {"bid": 4}}], ["ads.bid ? -> 6 of 3"]),
+    ([{**BUDGET, "fields": {"ads": {"bid": 3}, "bid": 1}, "expect": {"ads": {"bid": 4}}}],
+     ["ads.bid 4 -> 3 of 1", "bid ? -> 1 of 1"]),
     ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 -> 40 of 1"]),
     ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused
-)
+)  # fmt: skip
 def test_check_sums_the_money_that_the_plan_shows(changes, sums) -> None:
     found = Plan.of("w47", changes).check(MONEY).money
-    assert [
-        f"{each.key} {'?' if each.before is None else each.before} -> "
-        f"{each.after} of {each.changes}"
-        for each in found
-    ] == sums
+    told = [f"{it.key} {it.before} -> {it.after} of {it.changes}" for it in found]
+    assert [text.replace("None", "?") for text in told] == sums
 
 
 def test_sums_of_staged_money_are_those_of_the_drafts_by_account(tmp_path) -> None:
     team = Team(tmp_path)
     other = {"account_id": "account_b204", "fields": {"daily_budget": 50, "name": "New"}}
-    plan = Plan.of(
-        "w47",
-        [
-            {**BUDGET, "fields": {"name": "Stale"}, "expect": 90},  # so it should be rejected
-            {**BUDGET, "daily_budget": 130},
-            {**CREATE, **other},
-            {**CREATE, **other, "campaign_id": "campaign_57a7"},
-        ],
-    )
+    stale = {**BUDGET, "fields": {"name": "Stale"}, "expect": 90}  # so it should be rejected
+    made = [{**CREATE, **other}, {**CREATE, **other, "campaign_id": "campaign_57a7"}]
+    plan = Plan.of("w47", [stale, {**BUDGET, "daily_budget": 130}, *made])
     with team.fake.client(ledger=team.ledger, policy=MONEY) as client:
         reports = [plan.stage(client), plan.stage(client)]
     for report in reports:
@@ -246,13 +194,8 @@ def test_sums_of_staged_money_are_those_of_the_drafts_by_account(tmp_path) -> No
         ]
     for shown_report in (str(report), report.markdown(), unescape(report._repr_html_())):
         assert str(report.money[0]) in shown_report
-    assert report.to_dict()["money"][0] == {
-        "account_id": "account_a91f",
-        "key": "daily_budget",
-        "before": 100,
-        "after": 130,
-        "changes": 1,
-    }
+    total = {"key": "daily_budget", "before": 100, "after": 130, "changes": 1}
+    assert report.to_dict()["money"][0] == {"account_id": "account_a91f", **total}
     assert pickle.loads(pickle.dumps([plan, report])) == [plan, report]
     assert hash(pickle.loads(pickle.dumps(report.changes[0]))) == hash(report.changes[0])
     # Without a policy, nobody has said what is money.
