@@ -10,45 +10,32 @@ from adclient import Conventions
 from adclient._core.operations import READS
 from adclient.testing import FakeAccount, FakeAdService, Profile
 
-# What `adclient doctor` finds out on its page is not the fake's default.
+# What `adclient doctor` finds out on its pages is not the fake's default.
+SETTINGS = {"page_size": 20, "token": "YOUR-TOKEN"}
+SETTINGS["profile"] = Profile(page_size_parameter="limit")
+CONNECTED = Conventions(
+    object_style="deep_object",
+    cursor_parameter="page_token",
+    request_id_headers=("x-correlation-id",),
+)
+# Somebody's service, with fields of its own.
+CAMPAIGNS = [
+    {"id": f"cmp_{n}", "name": f"Campaign {n}", "status": "ENABLED" if n % 7 else "PAUSED",
+     "cost_micros": 1_000_000 + n * 250_000, "started": f"2026-01-{n % 28 + 1:02}"}
+    for n in range(1, 48)
+]  # fmt: skip
+ADS = [{"id": f"ad_{number}", "landing_page": None} for number in range(1, 13)]
+OTHERS = {
+    name: [{"id": f"{name}_{number}", "score": 0.25} for number in range(1, 4)]
+    for name in READS
+    if not name.endswith((".list_campaigns", ".list_ads"))
+}
 SERVICES = {
-    "connect.md": {
-        "page_size": 20,
-        "token": "YOUR-TOKEN",
-        "conventions": Conventions(
-            object_style="deep_object",
-            cursor_parameter="page_token",
-            request_id_headers=("x-correlation-id",),
-        ),
-        "profile": Profile(page_size_parameter="limit"),
-    },
-    # As somebody's service, with fields of its own.
+    "connect.md": {**SETTINGS, "conventions": CONNECTED},
     "your-service.md": {
-        "page_size": 20,
-        "token": "YOUR-TOKEN",
+        **SETTINGS,
         "conventions": Conventions(cursor_parameter="page_token"),
-        "profile": Profile(page_size_parameter="limit"),
-        "accounts": [
-            FakeAccount(
-                "account_7",
-                campaigns=[
-                    {
-                        "id": f"cmp_{number}",
-                        "name": f"Campaign {number}",
-                        "status": "PAUSED" if number % 7 == 0 else "ENABLED",
-                        "cost_micros": 1_000_000 + number * 250_000,
-                        "started": f"2026-01-{number % 28 + 1:02}",
-                    }
-                    for number in range(1, 48)
-                ],
-                ads=[{"id": f"ad_{number}", "landing_page": None} for number in range(1, 13)],
-                reads={
-                    name: [{"id": f"{name}_{number}", "score": 0.25} for number in range(1, 4)]
-                    for name in READS
-                    if not name.endswith((".list_campaigns", ".list_ads"))
-                },
-            )
-        ],
+        "accounts": [FakeAccount("account_7", campaigns=CAMPAIGNS, ads=ADS, reads=OTHERS)],
     },
 }
 

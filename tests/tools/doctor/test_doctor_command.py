@@ -75,22 +75,13 @@ def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
     assert caught.value.report["service"].conclusion == "reachable"
 
 
-@each_case(
-    ("options", "header", "secret", "auth"),
-    (
-        ["--auth-scheme", "Token", "--token-env", "MY_TOKEN"],
-        "authorization",
-        "Token sesame-1",
-        AuthShape(scheme="Token", env="MY_TOKEN"),
-    ),
-    (
-        ["--token-header", "X-Key", "--token-file", "token"],
-        "x-key",
-        "sesame-1",
-        AuthShape(scheme="", header="x-key", file="ads/../token"),
-    ),
+@each_case(("options", "header", "secret", "auth"),
+    (["--auth-scheme", "Token", "--token-env", "MY_TOKEN"], "authorization", "Token sesame-1",
+     AuthShape(scheme="Token", env="MY_TOKEN")),
+    (["--token-header", "X-Key", "--token-file", "token"], "x-key", "sesame-1",
+     AuthShape(scheme="", header="x-key", file="ads/../token")),
     ([], "authorization", "Bearer sesame-1", AuthShape(env="ADCLIENT_TOKEN")),
-)
+)  # fmt: skip
 def test_saved_file_makes_a_client(
     options, header, secret, auth, tmp_path, monkeypatch, capsys
 ) -> None:

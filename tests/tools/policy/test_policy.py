@@ -57,52 +57,32 @@ WRONG_TIMES = [
 ]
 
 
-@each_case(
-    ("rules", "rule", "problem"),
-    *(
-        ({rule: value}, rule, f"{rule} {problem}")
-        for rule in ("accounts", "operations", "fields")
-        for value, problem in WRONG_LISTS
-    ),
+@each_case(("rules", "rule", "problem"),
+    *(({rule: value}, rule, f"{rule} {problem}")
+      for rule in ("accounts", "operations", "fields") for value, problem in WRONG_LISTS),
     ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
     ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
     *(({"money": {key: 1}}, "money", f"money {BLANKS}") for key in ("bid ", 1)),
-    *(
-        ({"money": {key: 1}}, "money", f"money has {key}, {NO_KEY}")
-        for key in ("bids.*", "bid*", "a..b", ".bid", "*")
-    ),
-    *(
-        ({"fields": ["name", key]}, "fields", f"{NO_KEY}, or targeting.* for whatever ")
-        for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)
-    ),
+    *(({"money": {key: 1}}, "money", f"money has {key}, {NO_KEY}")
+      for key in ("bids.*", "bid*", "a..b", ".bid", "*")),
+    *(({"fields": ["name", key]}, "fields", f"{NO_KEY}, or targeting.* for whatever ")
+      for key in ("*", ".*", "a.*.b", "a.b*", "*.bid", "a.", "a..*", "x" * 1001)),
     ({"fields": ["fields.*"]}, "fields", "fields has fields.*: leave out `fields.`"),
     ({"money": {"fields.bid": 1}}, "money", "money has fields.bid: leave out `fields.`"),
-    *(
-        ({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
-        for value, shown in WRONG_AMOUNTS
-    ),
+    *(({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
+      for value, shown in WRONG_AMOUNTS),
     ({"change_at_most": "20", "money": {"bid": 1}}, "change_at_most", "got '20'"),
     ({"change_at_most": 20}, "change_at_most", "change_at_most needs money"),
-    *(
-        ({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
-        for value in (-1, True, "5")
-    ),
-    *(
-        ({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
-        for value, shown in WRONG_TIMES
-    ),
+    *(({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
+      for value in (-1, True, "5")),
+    *(({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
+      for value, shown in WRONG_TIMES),
     ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
     *(({"account": {key: Policy()}}, "account", f"account {BLANKS}") for key in (1, None, "")),
-    *(
-        ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
-        for value in ({}, None, Policy(accounts=["account_1"]), Policy(account=OWN_RULES))
-    ),
-    (
-        {"accounts": ["account_1"], "account": {"account_2": Policy()}},
-        "account.account_2",
-        "has rules, but accounts does not allow it",
-    ),
-)
+    *(({"account": {"a": value}}, "account.a", "must be a policy without")
+      for value in ({}, None, Policy(accounts=["a"]), Policy(account=OWN_RULES))),
+    ({"accounts": ["a"], "account": {"b": Policy()}}, "account.b", "has rules, but accounts does"),
+)  # fmt: skip
 def test_wrong_rule_is_refused_by_name(rules, rule, problem) -> None:
     with pytest.raises(ConfigurationError) as refused:
         Policy(**rules)
