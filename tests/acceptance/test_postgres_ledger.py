@@ -54,16 +54,6 @@ def locked(where, ledger):
     return locked
 
 
-def assert_refuses_a_write(ledger, problem: str) -> None:
-    fake = FakeAdService()
-    client = fake.client(ledger=ledger)
-    with pytest.raises(LedgerError, match=problem) as refused:
-        client.beta.pause_campaign(**CAMPAIGN)
-    assert len(fake.requests) == 0
-    assert ledger._shown in str(refused.value)
-    assert_has_no_secret(refused.value, ledger)
-
-
 def assert_has_no_secret(error: Exception, *others: object) -> None:
     report = "".join(traceback.format_exception(error))
     assert PASSWORD not in f"{report} {vars(error)} {error!r} {others!r}"
@@ -101,14 +91,14 @@ def test_invalid_url_is_refused_without_its_password(rest) -> None:
     assert_has_no_secret(refused.value)
 
 
-def test_server_that_refuses_is_an_error(server) -> None:
+def test_server_that_refuses_is_an_error(assert_refuses_a_write, server) -> None:
     wrong = server.replace(PASSWORD, f"{PASSWORD}-wrong")
     for url, problem in [
         (f"postgresql://ads:{PASSWORD}@127.0.0.1:1/ads", "connection refused|Connection refused"),
         (f"{server}/nowhere", 'database "nowhere" does not exist'),
         (f"{wrong}/postgres", "password authentication failed"),
     ]:
-        assert_refuses_a_write(open_ledger(url), problem)
+        assert_has_no_secret(assert_refuses_a_write(open_ledger(url), problem), open_ledger(url))
 
 
 def test_network_that_drops_packets_does_not_hang_the_ledger(ledger) -> None:
@@ -155,17 +145,14 @@ async def test_silent_server_takes_no_longer_than_the_call_and_loses_no_draft(
     assert (len(fake.requests), states(ledger)) == (is_sent, left)
 
 
-@pytest.mark.parametrize(
-    ("comment", "problem"),
-    [
+def test_table_of_something_else_is_refused(assert_refuses_a_write, ledger, execute) -> None:
+    admit(ledger)
+    for comment, problem in (
         ("NULL", "its table has the comment None"),
         ("'adclient ledger, format 3'", "format 3' instead of 'adclient ledger, format 2'"),
-    ],
-)
-def test_table_of_something_else_is_refused(ledger, execute, comment, problem) -> None:
-    admit(ledger)
-    execute(f"COMMENT ON TABLE adclient_ledger IS {comment}")
-    assert_refuses_a_write(ledger, problem)
+    ):
+        execute(f"COMMENT ON TABLE adclient_ledger IS {comment}")
+        assert_refuses_a_write(ledger, problem)
 
 
 def in_a_database_with(server, encoding: str):
@@ -177,7 +164,9 @@ def in_a_database_with(server, encoding: str):
     return open_ledger(f"{server}/{name}")
 
 
-def test_characters_are_kept_or_refused_before_anything_is_staged(server) -> None:
+def test_characters_are_kept_or_refused_before_anything_is_staged(
+    assert_refuses_a_write, server
+) -> None:
     problem = "its database has the encoding LATIN1 instead of UTF8"
     assert_refuses_a_write(in_a_database_with(server, "LATIN1"), problem)
     ledger = in_a_database_with(server, "SQL_ASCII")
@@ -197,7 +186,7 @@ def test_connection_that_is_lost_between_two_uses_is_replaced(ledger, execute) -
     assert states(ledger) == ["staged"] * 2
 
 
-def test_role_that_can_only_read_reads(ledger, where, execute) -> None:
+def test_role_that_can_only_read_reads(assert_refuses_a_write, ledger, where, execute) -> None:
     stage(ledger)
     execute(
         "DROP ROLE IF EXISTS auditor",

@@ -83,17 +83,10 @@ def ledger(open_it):
 
 
 def an_entry(number=1, **more) -> Entry:
-    return Entry(
-        **{
-            "entry_id": f"entry_{number}",
-            "at": NOON,
-            "deadline": NOON + timedelta(minutes=1),
-            "operation": "beta.pause_campaign",
-            "account_id": "a",
-            "arguments": {"account_id": "a", "campaign_id": "c"},
-            **more,
-        }
-    )
+    usual = {"entry_id": f"entry_{number}", "at": NOON, "deadline": NOON + timedelta(minutes=1)}
+    usual |= {"operation": "beta.pause_campaign", "account_id": "a"}
+    usual["arguments"] = {"account_id": "a", "campaign_id": "c"}
+    return Entry(**{**usual, **more})
 
 
 def admit(ledger, number=1, **more) -> Entry:
@@ -134,6 +127,25 @@ def asked(ledger, question=lambda usage: usage, account_id="a", **more):
 
     ledger.reserve(an_entry(random.random(), account_id=account_id, **more), check)
     return answers[0]
+
+
+@pytest.fixture
+def assert_refuses_a_write(caplog):
+    """Check that a write is not sent, and return the error."""
+
+    def assert_refuses_a_write(ledger, problem: str) -> LedgerError:
+        fake = FakeAdService()
+        client, refusal = fake.client(ledger=ledger), pytest.raises(LedgerError, match=problem)
+        with client, refusal as refused:
+            client.beta.pause_campaign(**CAMPAIGN)
+        assert len(fake.requests) == 0
+        assert ledger._shown in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert refused.value.__context__ is None
+        assert caplog.text == ""  # one error, and no warning that the end cannot be recorded
+        return refused.value
+
+    return assert_refuses_a_write
 
 
 def states(ledger) -> list[str]:
@@ -512,11 +524,8 @@ def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
         ledger.settle_all(list(drafts), by="kim")
     assert ledger.verify() == head
     settled = ledger.settle_all(drafts, by="kim")
-    assert [(entry.state, entry.draft_id) for entry in settled] == [
-        ("staged", "draft_7"),
-        ("not staged", None),
-        ("staged", over.draft_id),
-    ]
+    assert [entry.draft_id for entry in settled] == ["draft_7", None, over.draft_id]
+    assert [entry.state for entry in settled] == ["staged", "not staged", "staged"]
     assert {entry.settled_by for entry in settled} == {"kim"}
     assert [entry.entry_id for entry in ledger.unknown()] == ["entry_2"]
     assert asked(ledger).drafts_today == 3
@@ -578,21 +587,17 @@ def test_verify_returns_the_last_hash_and_finds_earlier_ones(ledger, open_it, wi
             older.verify(head=head)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE adclient_ledger SET drafts_of_day = 7 WHERE number = {}",
-        "UPDATE adclient_ledger SET entry = replace(entry, 'pause', 'Pause') WHERE number = {}",
-        "UPDATE adclient_ledger SET hash = 'x' WHERE number = {}",
-        "UPDATE adclient_ledger SET number = 90 + {0} WHERE number = {0}",
-        "DELETE FROM adclient_ledger WHERE number = {}",
-    ],
-)
+SETTINGS = ["drafts_of_day = 7", "entry = replace(entry, 'pause', 'Pause')", "hash = 'x'"]
+SETTINGS += ["number = 90 + number"]
+CHANGES = [f"UPDATE adclient_ledger SET {setting}" for setting in SETTINGS]
+
+
+@pytest.mark.parametrize("change", [*CHANGES, "DELETE FROM adclient_ledger"])
 def test_verify_names_the_first_bad_row(ledger, tamper, change) -> None:
     stage(ledger, 1)
     stage(ledger, 2)
     for number in (3, 1):
-        tamper(change.format(number))
+        tamper(f"{change} WHERE number = {number}")
         with pytest.raises(LedgerError, match=f"row {number} was changed, or is missing"):
             ledger.verify()
 
@@ -645,18 +650,12 @@ def test_ledger_may_be_created_by_many_at_the_same_time(open_it) -> None:
 # The connection that clients keep open.
 
 
-@pytest.fixture
-def opened(ledger, monkeypatch) -> list:
-    """The connections that the ledger opens."""
-    connect, opened = ledger._connect, []
-    monkeypatch.setattr(ledger, "_connect", lambda mode: opened.append(connect(mode)) or opened[-1])
-    return opened
-
-
 @sync_and_async
 async def test_connection_is_kept_until_the_last_client_is_closed_or_the_process_forks(
-    client_kind, ledger, opened
+    client_kind, ledger, monkeypatch
 ) -> None:
+    connect, opened = ledger._connect, []
+    monkeypatch.setattr(ledger, "_connect", lambda mode: opened.append(connect(mode)) or opened[-1])
     options = {"ledger": ledger, "transport": FakeAdService().transport}
     async with client_kind.open("https://ads.example.com", **options) as client:
         async with client_kind.open("https://ads.example.com", **options) as other:

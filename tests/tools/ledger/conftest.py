@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ledger_tests import admit, clock, ledger, open_it
+from ledger_tests import admit, assert_refuses_a_write, clock, ledger, open_it
 from waiting import locked_database
 
-__all__ = ["clock", "ledger", "open_it"]
+__all__ = ["assert_refuses_a_write", "clock", "ledger", "open_it"]
 
 
 @pytest.fixture
