@@ -18,8 +18,7 @@ import httpcore
 from anyio.lowlevel import current_token
 
 from adclient._core.response import Outcome
-from adclient._http.addresses import Connector
-from adclient._http.backend import BaseBackend, ProxyConnectError
+from adclient._http.backend import BaseBackend, Connector, ProxyConnectError
 from adclient._http.network import Network, marked_if_permanent, tls_context
 from adclient._http.send import Attempt, reason_of
 from adclient._tasks.clock import monotonic

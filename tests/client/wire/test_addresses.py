@@ -12,7 +12,7 @@ from clients import read, sync_and_async, sync_asyncio_trio, wait, write
 from raw_server import Connection, RawServer, answer_to
 
 from adclient import CallTimeout, ConnectionFailed
-from adclient._http import addresses
+from adclient._http.backend import Connector
 
 HOST = "many.test"
 SWALLOWING = ("127.0.0.2", "127.0.0.3")
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.own
 
 def test_families_alternate_behind_the_address_that_worked_last() -> None:
     found = [(family, 1, 6, "", (place, 443)) for place, family in (("a", 6), ("b", 6), ("c", 4))]
-    last = addresses.Connector()
+    last = Connector()
     assert [place for *_, (place, _) in last.in_order(found)] == ["a", "c", "b"]
     last.last_place = ("b", 443)
     assert [place for *_, (place, _) in last.in_order(found)] == ["b", "a", "c"]
