@@ -17,8 +17,7 @@ from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME
 from adclient._core.request import RequestBuilder
-from adclient._core.response import Failure, Outcome, too_late
-from adclient._core.retry import Pauses, RetryQuota
+from adclient._core.response import Failure, Outcome, Pauses, RetryQuota, too_late
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._show.tracebacks import bare, forget_frames
 from adclient._tasks.clock import (

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import attrs
 
-from adclient._core import decode, errors_from, retry
+from adclient._core import decode, errors_from
 from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.events import Reporter
@@ -26,13 +26,20 @@ from adclient._core.request import Request
 from adclient._core.response import (
     Failure,
     Outcome,
+    Pauses,
     RawResponse,
+    RetryQuota,
+    Turn,
+    backoff,
+    is_retryable,
+    jitter,
+    key_of,
+    may_have_reached_server,
     redacted,
     request_id_of,
     too_late,
     with_rate_limit,
 )
-from adclient._core.retry import Pauses, Turn, key_of
 from adclient._values.headers import Headers
 from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
@@ -57,48 +64,43 @@ _LONG_WAIT = 0.5  # seconds: waits after a rate limit, or for a gate, that are r
 _NO_OTHER_TOKEN = Failure(reason="there is no other token", sent=False, is_permanent=True)
 _LEAST_WAIT = 0.2  # seconds until the next attempt after a rate limit
 
-Steps = Generator[Step | float, Outcome | float | None, Outcome]
 
-
+@attrs.define(eq=False, repr=False)
 class Exchange:
     """The requests and responses of one call, and what became of them so far."""
 
-    def __init__(
-        self,
-        call: Call,
-        request: Request,
-        options: Options,
-        quota: retry.RetryQuota,
-        page_class: decode.PageClass,
-        *,
-        now: Callable[[], float],
-        random: Callable[[], float],
-        auth: AuthHeaders = NO_AUTH,
-        may_renew_token: bool = False,
-        reporter: Reporter | None = None,
-        end_of_listing: EndOfListing = "null",
-    ) -> None:
-        self.call = call
-        self.request = self.outgoing = request
-        self._options = options
-        self._quota = quota
-        self._page_class = page_class
-        self.now = now
-        self._random = random
-        self.auth = auth  # of the current attempt, whose headers `outgoing` has
-        self._may_renew_token = may_renew_token
-        self._reporter = reporter
-        self._end: EndOfListing = end_of_listing
-        self.attempts = self._retries = 0
-        self.elapsed = self.pause = 0.0  # `pause`: seconds for all calls of its `key`
-        self.request_id: str | None = None
-        self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
-        self._refusal: RawResponse | None = None  # a 401, until there is another token
-        self.may_be_staged = self._is_success = self._is_quota_used_up = False
-        self._started = now()
-        self.deadline = self.attempt_deadline = self._started + options.timeout
+    call: Call
+    request: Request
+    _options: Options
+    _quota: RetryQuota
+    _page_class: decode.PageClass
+    now: Callable[[], float]
+    _random: Callable[[], float]
+    auth: AuthHeaders = NO_AUTH  # of the current attempt, whose headers `outgoing` has
+    _may_renew_token: bool = False
+    _reporter: Reporter | None = None
+    _end_of_listing: EndOfListing = "null"
+    outgoing: Request = attrs.field(init=False)
+    deadline: float = attrs.field(init=False)
+    attempt_deadline: float = attrs.field(init=False)
+    attempts: int = attrs.field(init=False, default=0)
+    elapsed: float = attrs.field(init=False, default=0.0)
+    pause: float = attrs.field(init=False, default=0.0)  # seconds for all calls of its `key`
+    request_id: str | None = attrs.field(init=False, default=None)
+    # The token of a 401, which is not used again, and that response, until there is another token.
+    refused: AuthHeaders = attrs.field(init=False, default=NO_AUTH)
+    _refusal: RawResponse | None = attrs.field(init=False, default=None)
+    may_be_staged: bool = attrs.field(init=False, default=False)
+    _started: float = attrs.field(init=False)
+    _retries: int = attrs.field(init=False, default=0)
+    _is_quota_used_up: bool = attrs.field(init=False, default=False)
 
-    def steps(self) -> Steps:
+    def __attrs_post_init__(self) -> None:
+        self.outgoing = self.request
+        self._started = self.now()
+        self.deadline = self.attempt_deadline = self._started + self._options.timeout
+
+    def steps(self) -> Generator[Step | float, Outcome | float | None, Outcome]:
         """Acquire a slot and send the request, until an outcome is final.
 
         The engine releases a slot only when it asks for the next step. So the pause after a
@@ -117,7 +119,7 @@ class Exchange:
                     late = too_late(f"the gate asks to wait {wait:.3g} s")
                     return outcome or attrs.evolve(late, retry_after=wait)
                 if not isinstance(wait, Turn):  # calls that wait for the same pause come apart
-                    wait += self._random() * min(retry.jitter(wait), spare)
+                    wait += self._random() * min(jitter(wait), spare)
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
@@ -138,11 +140,21 @@ class Exchange:
             received = yield SEND
             assert isinstance(received, Outcome)
             outcome = received
-            self._note(outcome)
+            self.elapsed = self.now() - self._started
+            self.request_id = None  # not that of an earlier attempt
+            if isinstance(outcome, RawResponse):
+                names = options.conventions.request_id_headers
+                self.request_id = request_id_of(outcome, names)
+            if self.call.operation.is_write and may_have_reached_server(outcome):
+                self.may_be_staged = True
+            if reporter is not None:
+                reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
+            # Last, so that an event hook's error does not hide that a draft may be staged.
+            if isinstance(outcome, Failure) and outcome.error is not None:
+                raise outcome.error
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
-                self._is_success = True
-                if self._quota.used:
-                    self._quota.give_back()
+                if self._quota.used > 0:
+                    self._quota.used -= 1
                 return outcome
             # A 401 was not processed, so a write is sent again as well, and without any retries.
             if self._may_renew_token and isinstance(outcome, RawResponse) and outcome.status == 401:
@@ -187,10 +199,9 @@ class Exchange:
         """An outcome with its rate limit, and without credentials; `pause` is set."""
         conventions = self._options.conventions
         outcome = with_rate_limit(outcome, conventions)
-        self.pause = 0.0
-        if (seconds := outcome.retry_after) and isinstance(outcome, RawResponse):
-            is_shared = outcome.is_rate_limit and conventions.rate_limit_scope != "call"
-            self.pause = seconds if is_shared else 0.0
+        is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
+        is_shared = is_limit and conventions.rate_limit_scope != "call"
+        self.pause = (outcome.retry_after or 0.0) if is_shared else 0.0
         for redactor in self.redactors:
             outcome = redacted(outcome, redactor)
         return outcome
@@ -209,7 +220,7 @@ class Exchange:
     def result(self, outcome: Outcome) -> Any:
         """The value of the final outcome, or its error raised."""
         call = self.call
-        if not self._is_success:
+        if isinstance(outcome, Failure) or not outcome.is_whole_success:
             self.elapsed = self.now() - self._started
             policy = self._options.retry
             has_one_attempt = self.attempts == 1 and policy.attempt_timeout is None
@@ -223,7 +234,6 @@ class Exchange:
                 is_limited=self.attempt_deadline < self.deadline,
                 is_quota_used_up=self._is_quota_used_up,
             )
-        assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
             operation=call.operation.full_name,
             account_id=call.account_id,
@@ -235,7 +245,9 @@ class Exchange:
             elapsed=self.elapsed,
         )
         try:
-            value: Any = decode.result_of(call, outcome, info, self._page_class, self._end)
+            value: Any = decode.result_of(
+                call, outcome, info, self._page_class, self._end_of_listing
+            )
         except JSONError as error:
             redactors, problem = self.redactors, str(error)
             raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None
@@ -269,20 +281,6 @@ class Exchange:
             "request_id": self.request_id,
         }
 
-    def _note(self, outcome: Outcome) -> None:
-        self.elapsed = self.now() - self._started
-        self.request_id = None  # not that of an earlier attempt
-        if isinstance(outcome, RawResponse):
-            names = self._options.conventions.request_id_headers
-            self.request_id = request_id_of(outcome, names)
-        if self.call.operation.is_write and retry.may_have_reached_server(outcome):
-            self.may_be_staged = True
-        if self._reporter is not None:
-            self._reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
-        # Last, so that an event hook's error does not hide that a draft may be staged.
-        if isinstance(outcome, Failure) and outcome.error is not None:
-            raise outcome.error
-
     @property
     def _idempotency_key(self) -> str | None:
         name = self._options.conventions.idempotency_header
@@ -292,7 +290,7 @@ class Exchange:
 
     def _is_retryable(self, outcome: Outcome) -> bool:
         is_idempotent = not self.call.operation.is_write or self._idempotency_key is not None
-        return retry.is_retryable(self._options.retry, outcome, is_idempotent)
+        return is_retryable(self._options.retry, outcome, is_idempotent)
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
@@ -302,7 +300,7 @@ class Exchange:
         # A service that says when to come back is not down, so this takes no retry.
         is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after
         attempt = self.attempts if is_free else self._retries + 1
-        wait = retry.backoff(policy, outcome, attempt=attempt, random=self._random())
+        wait = backoff(policy, outcome, attempt=attempt, random=self._random())
         if is_free:  # which nothing else limits, if the policy has no backoff
             wait = max(wait, _LEAST_WAIT)
         # Raise now what would be raised after a wait that leaves no time for an attempt.

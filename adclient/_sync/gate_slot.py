@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from adclient._core.events import only_warning
 from adclient._core.exchange import Exchange
-from adclient._core.response import Failure, too_late
-from adclient._core.retry import Ask, Turn
+from adclient._core.response import Ask, Failure, Turn, too_late
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._tasks.clock import LONGEST_END, run_blocking, countdown
 

@@ -19,8 +19,7 @@ from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME, Operation
 from adclient._core.request import Request, RequestBuilder
-from adclient._core.response import Failure, RawResponse
-from adclient._core.retry import Pauses, RetryQuota
+from adclient._core.response import Failure, Pauses, RawResponse, RetryQuota
 from adclient._values import jsontext
 from adclient.conventions import of_read
 from adclient.errors import AdClientError

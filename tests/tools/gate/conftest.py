@@ -8,7 +8,7 @@ from adclient import Request
 from adclient._core.call import validated
 from adclient._core.exchange import Exchange
 from adclient._core.operations import BY_NAME
-from adclient._core.retry import RetryQuota
+from adclient._core.response import RetryQuota
 from adclient._http.limiter import CapacityLimiter
 from adclient._sync.gate_slot import GateSlot
 from adclient.gate import SharedGate
