@@ -213,11 +213,9 @@ def run(
     try:
         pairs = {name: jsontext.frozen(value, name) for name, value in call.arguments.items()}
     except jsontext.JSONError as error:
-        problem = f"{one_line(str(error))}; nothing was sent"
-        raise invalid(call.operation, "call", problem) from None
+        raise invalid(call.operation, "call", one_line(str(error))) from None
     if call.account_id != str(call.arguments.get("account_id", "")):
-        problem = "its account is not that of its arguments; nothing was sent"
-        raise invalid(call.operation, "call", problem)
+        raise invalid(call.operation, "call", "its account is not that of its arguments")
     arguments = {name: value for name, (value, _) in pairs.items()}
     encoded = {name: text for name, (_, text) in pairs.items()}
     call = attrs.evolve(call, arguments=arguments, encoded=encoded)

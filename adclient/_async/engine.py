@@ -68,12 +68,12 @@ class AsyncEngine:
     owns_connections: bool = True
     is_closed: bool = False
     tokens: "AsyncTokenFetcher | None" = None
-    _requests: RequestBuilder = attrs.field(init=False)
+    requests: RequestBuilder = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         fixed = self.credentials.fixed
         headers = None if fixed is None else fixed.headers
-        self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
+        self.requests = RequestBuilder(self.options, headers, new_key=_new_key)
         token = self.credentials.token
         if self.tokens is None and callable(token):
             from adclient._async.tokens import AsyncTokenFetcher  # deferred: most tokens are texts
@@ -120,7 +120,7 @@ class AsyncEngine:
             self.clock.begin_call()
         record = None if self.guard is None else self.guard.admit(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
-        request, conventions = self._requests.build(call)
+        request, conventions = self.requests.build(call)
         exchange = Exchange(
             call,
             request,
@@ -169,13 +169,6 @@ class AsyncEngine:
     def with_parts(self, **parts: Any) -> "AsyncEngine":
         """An engine with other parts, and the same connections and limits."""
         return attrs.evolve(self, owns_connections=False, **parts)
-
-    def preview(self, call: Call) -> str:
-        """The request of a call as a command for `curl`."""
-        from adclient._core.request import as_curl, preview_request  # deferred: few programs use it
-
-        request = preview_request(call, self._requests)
-        return as_curl(request, self.options.headers, self.credentials.kind)
 
     @property
     def guarded(self) -> dict[str, str]:

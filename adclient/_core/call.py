@@ -49,30 +49,32 @@ def checked(operation: Operation, values: Sequence[object], cursor: JSON = None)
     """The same, by the values alone: a dictionary takes 5,000 instructions more."""
     frozen: dict[str, JSON] = {}
     encoded: dict[str, str] = {}
-    for parameter, value in zip(operation.parameters, values, strict=True):
-        name = parameter.name
-        # The fast path: most arguments are text.
-        if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
-            frozen[name], encoded[name] = value, jsontext.quoted(value)
-        elif value is not None or parameter.required:
-            expected, fits = _TYPES[parameter.type]
-            if not fits(value):
-                problem = f"{name} must be {expected}, got {_kind_of(value)}; nothing was sent"
-                raise invalid(operation, name, problem)
-            try:
+    name = "cursor"
+    try:
+        if cursor is not None:
+            if jsontext.fields_of(cursor) is not None or unboxed(cursor) is not cursor:
+                kind = type(cursor).__name__
+                raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
+            cursor, _ = jsontext.frozen(cursor, name)
+        for parameter, value in zip(operation.parameters, values, strict=True):
+            name = parameter.name
+            # The fast path: most arguments are text.
+            if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
+                frozen[name], encoded[name] = value, jsontext.quoted(value)
+            elif value is not None or parameter.required:
+                expected, fits = _TYPES[parameter.type]
+                if not fits(value):
+                    raise jsontext.JSONError(f"{name} must be {expected}, got {_kind_of(value)}")
                 frozen[name], encoded[name] = jsontext.frozen(value, name)
-            except jsontext.JSONError as error:
-                problem = f"{one_line(str(error))}; nothing was sent"
-                raise invalid(operation, name, problem) from None
+    except jsontext.JSONError as error:
+        raise invalid(operation, name, one_line(str(error))) from None
     # Which value counts of a parameter that `fields` holds, too, is the service's guess.
     if "fields" in frozen:
         fields = cast("dict[str, JSON]", frozen["fields"])
         for name in frozen:
             if name != "fields" and name in fields:
-                problem = f"{name} is given twice, as an argument and in fields; nothing was sent"
+                problem = f"{name} is given twice, as an argument and in fields"
                 raise invalid(operation, name, problem)
-    if cursor is not None:
-        cursor, _ = frozen_cursor(operation, cursor)
     target = operation.target
     target_id = str(frozen[target]) if target in frozen else None
     return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
@@ -112,24 +114,7 @@ def _kind_of(value: object) -> str:
     return type(value).__name__
 
 
-def cursor_text(operation: Operation, cursor: JSON) -> str:
-    """The JSON text of a cursor."""
-    return frozen_cursor(operation, cursor)[1]
-
-
-def frozen_cursor(operation: Operation, cursor: JSON) -> tuple[JSON, str]:
-    """A cursor as a copy that its caller cannot change, and its JSON text."""
-    try:
-        if jsontext.fields_of(cursor) is not None or unboxed(cursor) is not cursor:
-            kind = type(cursor).__name__
-            raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
-        return jsontext.frozen(cursor, "cursor")
-    except jsontext.JSONError as error:
-        problem = f"{one_line(str(error))}; nothing was sent"
-        raise invalid(operation, "cursor", problem) from None
-
-
 def invalid(operation: Operation, argument: str, problem: str) -> InvalidRequest:
     """The error for an argument that is refused before anything is sent."""
-    text = f"{operation.full_name}: {problem}"
+    text = f"{operation.full_name}: {problem}; nothing was sent"
     return InvalidRequest(text, operation=operation.full_name, argument=argument)

@@ -1,16 +1,13 @@
 """Decoding of a body into a draft or a listing; an error names the part that does not fit."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from adclient._core.call import Call
-from adclient._core.operations import OPERATIONS
 from adclient._core.response import RawResponse
 from adclient._values.jsontext import DEEPEST, JSONError, kind_of, loads, misfit
 from adclient.conventions import EndOfListing
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo
-
-T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
 PageClass = Callable[..., Any]  # `Page`, `AsyncPage`, or what takes their fields
@@ -36,7 +33,7 @@ def result_of(
     fields = _object(body, "$")
     if is_write:
         return _draft(fields, info)
-    data = _ITEM_READERS[call.operation.result](fields.pop("data", _MISSING))
+    data = _items(fields.pop("data", _MISSING), cast(type[Item], call.operation.result))
     rest = _object(_part(fields, "page", "$"), "$.page")
     found = end_of(rest)
     if found not in (None, "null", end):
@@ -107,35 +104,30 @@ class _Unfrozen(Item):
     __delattr__ = object.__delattr__
 
 
-def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
-    """A fast reader of items, which are most of what is decoded.
+def _items(value: JSON, cls: type[Item]) -> tuple[Item, ...]:
+    """The items in `data`, which are most of what is decoded.
 
     The fields of the interface are moved out of each object, and the rest becomes its `extra`.
     """
-    is_analysis = issubclass(cls, AnalysisItem)
-
-    def read_items(value: JSON) -> tuple[T, ...]:
-        if value is None:  # how Go encodes an empty list that was never filled
-            return ()
-        if not isinstance(value, list):
-            got = "missing" if value is _MISSING else f"expected an array, got {kind_of(value)}"
-            raise JSONError(f"$.data: {got}; {_IF_EMPTY}")
-        items: list[T] = []
-        for extra in cast("list[Fields]", value):
-            item: Any = _Unfrozen()
-            if type(extra) is not dict:  # faster than `isinstance`
-                raise misfit(f"$.data[{len(items)}]", "an object", extra)
-            item.id = item_id = extra.pop("id", _MISSING)
-            item.name = name = extra.pop("name", _MISSING)
-            item.status = status = extra.pop("status", _MISSING)
-            item.extra = extra
-            if not (type(item_id) is type(name) is type(status) is str and item_id):
-                _check(item, f"$.data[{len(items)}]", is_analysis)
-            item.__class__ = cls  # frozen from here on
-            items.append(item)
-        return tuple(items)
-
-    return read_items
+    if value is None:  # how Go encodes an empty list that was never filled
+        return ()
+    if not isinstance(value, list):
+        got = "missing" if value is _MISSING else f"expected an array, got {kind_of(value)}"
+        raise JSONError(f"$.data: {got}; {_IF_EMPTY}")
+    items: list[Item] = []
+    for extra in cast("list[Fields]", value):
+        item: Any = _Unfrozen()
+        if type(extra) is not dict:  # faster than `isinstance`
+            raise misfit(f"$.data[{len(items)}]", "an object", extra)
+        item.id = item_id = extra.pop("id", _MISSING)
+        item.name = name = extra.pop("name", _MISSING)
+        item.status = status = extra.pop("status", _MISSING)
+        item.extra = extra
+        if not (type(item_id) is type(name) is type(status) is str and item_id):
+            _check(item, f"$.data[{len(items)}]", issubclass(cls, AnalysisItem))
+        item.__class__ = cls  # frozen from here on
+        items.append(item)
+    return tuple(items)
 
 
 def _check(item: Any, path: str, is_analysis: bool) -> None:
@@ -152,10 +144,3 @@ def _check(item: Any, path: str, is_analysis: bool) -> None:
             raise misfit(f"{path}.{field}", "text", value)
         elif field == "id" and not value:
             raise misfit(f"{path}.id", "an id", value)
-
-
-_ITEM_READERS: dict[object, Callable[[JSON], tuple[Item, ...]]] = {
-    operation.result: _items_reader(cast(type[Item], operation.result))
-    for operation in OPERATIONS
-    if not operation.is_write
-}

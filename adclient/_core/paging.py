@@ -5,11 +5,11 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import attrs
 
-from adclient._core.call import Call, cursor_text
+from adclient._core.call import Call
 from adclient._values import jsontext
 from adclient._values.text import cursor_shown, decoded, pieces_of
 from adclient.conventions import Conventions, parameter_in
-from adclient.errors import InvalidRequest, PaginationError
+from adclient.errors import PaginationError
 from adclient.models import JSON
 
 Pairs = list[tuple[str, str]]
@@ -89,7 +89,7 @@ class SeenPages:
 
     def __init__(self, call: Call, cursor: JSON) -> None:
         self._call = call
-        self._cursors: set[bytes] = set() if cursor is None else {_key(call, cursor)}
+        self._cursors: set[bytes] = set() if cursor is None else {_key(cursor)}
         self._pages: set[bytes] = set()
         self._previous: tuple[JSON, ...] = ()
         self._requested = cursor
@@ -105,8 +105,8 @@ class SeenPages:
             problem = f"leads to the same {len(ids)} items as the page before"
             raise endless(self._call, problem, self._requested)
         try:
-            key, page = _key(self._call, cursor), _digest("\0".join(map(str, ids)))
-        except InvalidRequest:  # `following` raises, after the items of the page
+            key, page = _key(cursor), _digest("\0".join(map(str, ids)))
+        except jsontext.JSONError:  # `following` raises, after the items of the page
             return
         if key in self._cursors:
             raise endless(self._call, "was received before", cursor)
@@ -119,8 +119,8 @@ class SeenPages:
         self._previous, self._requested, self._repeats = ids or self._previous, cursor, repeats
 
 
-def _key(call: Call, cursor: JSON) -> bytes:
-    return _digest(cursor_text(call.operation, cursor))
+def _key(cursor: JSON) -> bytes:
+    return _digest(jsontext.dumps(cursor, "cursor"))
 
 
 def _digest(text: str) -> bytes:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 import attrs
 
-from adclient._core.call import Call, cursor_text, invalid, validated
+from adclient._core.call import Call, invalid, validated
 from adclient._core.operations import BY_NAME, READS, Operation
 from adclient._core.paging import Pairs, lacking, pagination_error, query_from_next_url
 from adclient._show.signatures import public_in
@@ -87,14 +87,14 @@ class RequestBuilder:
             if followed is not None:
                 query = lacking(query, followed)
             for name, value in _page_fields(call, conventions, followed).items():
-                text = value if isinstance(value, str) else cursor_text(operation, value)
+                text = value if isinstance(value, str) else jsontext.dumps(value, name)
                 query.append((name, text))
             url = _url_with_query(operation, url, query, followed or [])
             return Request(method=operation.method, url=url, headers=headers), conventions
         encoded = call.encoded
         if not operation.is_write:
             fields = _page_fields(call, conventions, followed)
-            added = {name: cursor_text(operation, value) for name, value in fields.items()}
+            added = {name: jsontext.dumps(value, name) for name, value in fields.items()}
             encoded = {**encoded, **added}
         members = [f"{jsontext.quoted(name)}:{text}" for name, text in encoded.items()]
         body = f"{{{','.join(members)}}}".encode()
@@ -170,8 +170,8 @@ def _url_with_query(operation: Operation, url: str, query: Pairs, followed: list
         raise invalid(
             operation,
             decoded(max(encoded, key=len))[0],
-            f"the URL would have {len(whole)} characters, and {LONGEST_URL} are the limit; nothing "
-            "was sent (Conventions(read_parameters='body') keeps URLs short)",
+            f"the URL would have {len(whole)} characters, and {LONGEST_URL} are the limit "
+            "(Conventions(read_parameters='body') keeps URLs short)",
         )
     return whole
 
@@ -187,13 +187,13 @@ def _bracketed(operation: Operation, name: str, value: JSON) -> Iterator[tuple[s
         for key, child in value.items():
             if "[" in key or "]" in key:  # the same query as that of other names
                 problem = f"{name}: object_style='deep_object' cannot send a name with a bracket"
-                raise invalid(operation, name.partition("[")[0], f"{problem}; nothing was sent")
+                raise invalid(operation, name.partition("[")[0], problem)
             yield from _bracketed(operation, f"{name}[{key}]", child)
     else:
         yield name, jsontext.dumps(value, name)
 
 
-_MADE_BY_CURL = ("accept-encoding", "content-length", "host", "user-agent")
+_MADE_BY_CURL = ("accept-encoding", "authorization", "content-length", "host", "user-agent")
 
 
 def call_of(
@@ -210,8 +210,11 @@ def call_of(
     return validated(BY_NAME[name], bound.arguments, cursor)
 
 
-def preview_request(call: Call, builder: RequestBuilder) -> Request:
-    """The request of a call with `…` for values of a cursor, which may be credentials."""
+def curl_of(call: Call, builder: RequestBuilder, private: Collection[str], credentials: str) -> str:
+    """A command for `curl` that sends the request of a call, without values that may be secret.
+
+    These are the values of a cursor, and those of the `private` headers.
+    """
     (request, _), (first, _) = map(builder.build, (call, attrs.evolve(call, cursor=None)))
     url, mark, query = request.url.partition("?")
     known = first.url.partition("?")[2].split("&")
@@ -219,32 +222,22 @@ def preview_request(call: Call, builder: RequestBuilder) -> Request:
     for piece in query.split("&"):
         name, has_name, _ = piece.partition("=")
         pieces.append(piece if piece in known else f"{name}=…" if has_name else "…")
-    body = request.body
-    if body != first.body:
-        fields, own = _fields(body), _fields(first.body)
+    lines = [f"curl -X {request.method} {shlex.quote(url + mark + '&'.join(pieces))}"]
+    if credentials == "token":  # in double quotes, in which a shell replaces the variable
+        lines.append(f'-H "authorization: Bearer ${ENV_TOKEN}"')
+    for name, value in request.headers.items():
+        if name not in _MADE_BY_CURL:
+            shown = f"{name}: {'…' if name in private else value}"
+            lines.append(f"-H {shlex.quote(shown)}")
+    if request.body is not None:
+        fields, own = (_fields(each.body) for each in (request, first))
         shown = {k: value if own.get(k) == value else "…" for k, value in fields.items()}
-        body = jsontext.dumps(shown, "body").encode()
-    return attrs.evolve(request, url=f"{url}{mark}{'&'.join(pieces)}", body=body)
+        lines.append(f"--data-raw {shlex.quote(jsontext.dumps(shown, 'body'))}")
+    text = " \\\n  ".join(lines)
+    return f"{text}\n# and the headers of auth=" if credentials == "auth" else text
 
 
 def _fields(body: bytes | None) -> dict[str, JSON]:
     fields = jsontext.loads(body or b"{}")
     assert isinstance(fields, dict)
     return fields
-
-
-def as_curl(request: Request, private: Collection[str], credentials: str) -> str:
-    """A command for `curl` that sends a request; the values of `private` headers are left out."""
-    headers = {
-        name: "…" if name in private else value
-        for name, value in request.headers.items()
-        if name not in _MADE_BY_CURL and name != "authorization"
-    }
-    lines = [f"curl -X {request.method} {shlex.quote(request.url)}"]
-    if credentials == "token":  # in double quotes, in which a shell replaces the variable
-        lines.append(f'-H "authorization: Bearer ${ENV_TOKEN}"')
-    lines += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
-    if request.body is not None:
-        lines.append(f"--data-raw {shlex.quote(request.body.decode())}")
-    text = " \\\n  ".join(lines)
-    return f"{text}\n# and the headers of auth=" if credentials == "auth" else text

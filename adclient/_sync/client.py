@@ -362,9 +362,10 @@ class AdClient(AccountReader, Shown):
               -H "authorization: Bearer $ADCLIENT_TOKEN" \
               -H 'accept: application/json'
         """
-        from adclient._core.request import call_of
+        from adclient._core.request import call_of, curl_of
 
-        return self._engine.preview(call_of(method, args, kwargs))
+        call, engine = call_of(method, args, kwargs), self._engine
+        return curl_of(call, engine.requests, engine.options.headers, engine.credentials.kind)
 
     @property
     def __engine__(self) -> "Engine":  # for `adclient.extend`
