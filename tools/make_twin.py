@@ -41,7 +41,6 @@ RULES: list[tuple[str, str]] = [
     (r"\basync for\b", "for"),
     (r"\basync def\b", "def"),
     (r"\bawait ", ""),
-    (r"\ban async (?=transport)", "a sync "),
     (r"\basync_", ""),
     (r"\b(handle|is)_async_", r"\1_"),
     (r"\bAsync(?=[A-Z])", ""),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import ssl
 
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
-    from adclient._async.engine import AsyncEngine
+    from adclient._async.engine import AsyncConnections, AsyncEngine
+    from adclient._http.network import Network
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
@@ -176,7 +177,6 @@ class AsyncAdClient(AsyncAccountReader, Shown):
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
-            from adclient._async.senders import resolve_connections
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import AsyncCapacityLimiter
             from adclient._http.network import (
@@ -216,7 +216,7 @@ class AsyncAdClient(AsyncAccountReader, Shown):
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)
             clock, random = resolve_clock(sent_by)
-            connections = resolve_connections(sent_by, http_client, network, slots)
+            connections = _connections(sent_by, http_client, network, slots)
             write_log_to_stderr()
             self._use(
                 AsyncEngine(
@@ -435,3 +435,25 @@ def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> di
         raise bare(refused) from None
     finally:
         given.clear()
+
+
+def _connections(
+    transport: object, http_client: object, network: "Network", max_concurrency: int
+) -> "AsyncConnections":
+    """What sends the requests of a client; each kind loads its library when it is needed."""
+    from adclient._http.limiter import AsyncCapacityLimiter  # async only
+    from adclient._http.network import AsyncInProcessSender, InProcess
+
+    if isinstance(transport, InProcess):
+        return AsyncInProcessSender(transport)
+    if transport is None and http_client is None:
+        from adclient._async.connections import AsyncConnectionPool
+
+        return AsyncConnectionPool(network)
+    from adclient._http.async_library import AsyncLibrarySender
+
+    return AsyncLibrarySender(
+        transport,
+        http_client,
+        AsyncCapacityLimiter(max_concurrency),  # async only
+    )

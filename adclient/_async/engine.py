@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 from inspect import isawaitable  # async only
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from adclient._async.gate_slot import AsyncGateSlot, none_in_time
 from adclient._async.listing import AsyncListing  # async only
 from adclient._async.page import AsyncPage, AsyncSource
-from adclient._async.senders import AsyncConnections
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME
-from adclient._core.request import RequestBuilder
+from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, Pauses, RetryQuota, too_late
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._show.tracebacks import bare, forget_frames
@@ -43,6 +42,15 @@ _NO_WRITES = (
     "nothing was sent"
 )
 _UNSENT = "the call ended before it was sent"
+
+
+class AsyncConnections(Protocol):
+    """Sends the requests of a client, and closes what it has opened for them."""
+
+    is_closed: bool
+
+    async def send(self, request: Request, deadline: float) -> Outcome: ...
+    async def aclose(self) -> None: ...
 
 
 @attrs.define(eq=False, repr=False)

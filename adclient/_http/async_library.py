@@ -2,19 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
-from typing import cast
+from typing import Any, cast
 from weakref import WeakSet
 
 import anyio
-import attrs
 import httpx
 from anyio.lowlevel import checkpoint, current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.library import HTTPLibrary, LibraryAttempt
+from adclient._http.library import LibraryAttempt, resolve_send
 from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.background import BackgroundTask
+from adclient.errors import ConfigurationError
 
 _LONGEST_CLOSE = 2.0
 # Where a cancellation does no harm, as httpcore names it in its `trace` extension.
@@ -30,7 +30,6 @@ _STARTS = (
 AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 
-@attrs.define(eq=False, repr=False)
 class AsyncLibrarySender:
     """Sends through an async client or transport of the caller, who closes it.
 
@@ -39,19 +38,24 @@ class AsyncLibrarySender:
     until it only reads, and can be cancelled safely.
     """
 
-    library: HTTPLibrary
-    transmit: AsyncSend
-    client: httpx.AsyncClient | None
-    limiter: AsyncCapacityLimiter  # for exchanges: an abandoned one keeps its slot until it ends
-    is_closed: bool = False
-    _running: WeakSet[BackgroundTask[None]] = attrs.field(
-        init=False, factory=WeakSet[BackgroundTask[None]]
-    )
+    def __init__(self, transport: object, http_client: Any, limiter: AsyncCapacityLimiter) -> None:
+        # These may send a write twice; httpx has no public name for the transports of a client.
+        given = transport if http_client is None else http_client
+        inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
+        if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
+            name = "transport" if http_client is None else "http_client"
+            problem = f"httpx-aiohttp may stage a draft twice: leave out {name}="
+            raise ConfigurationError(problem, argument=name)
+        self._library, self._transmit = resolve_send(transport, http_client, "Async")
+        self._client: httpx.AsyncClient | None = http_client
+        self._limiter = limiter  # for exchanges: an abandoned one keeps its slot until it ends
+        self._running: WeakSet[BackgroundTask[None]] = WeakSet()
+        self.is_closed: bool = False
 
     async def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        attempt = LibraryAttempt(request, deadline, self.library, self.client)
-        sending, slot = ShieldedSend(self.transmit, attempt), AsyncSlot(self.limiter)
+        attempt = LibraryAttempt(request, deadline, self._library, self._client)
+        sending, slot = ShieldedSend(self._transmit, attempt), AsyncSlot(self._limiter)
         # Tracers miss the lines behind a cancellation.
         if not await slot.acquire(attempt.time_left):  # pragma: no cover
             return attempt.ended_by("no free connection in time", sent=False, timed_out=True)

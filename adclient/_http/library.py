@@ -7,7 +7,6 @@ from functools import cache, lru_cache, partial
 from typing import Any, cast
 
 import anyio
-import attrs
 import httpx
 
 from adclient._core.request import Request
@@ -89,7 +88,29 @@ def library_of(thing: object) -> HTTPLibrary:
     return _library("httpx")
 
 
-@attrs.define(eq=False, repr=False)
+def resolve_send(transport: object, http_client: object, prefix: str) -> tuple[HTTPLibrary, Any]:
+    """The library of a transport or client of the caller, and what sends through it."""
+    given: Any = transport if http_client is None else http_client
+    library = library_of(given)
+    method = "handle_async_request" if prefix else "handle_request"
+    if http_client is None:
+        is_right = not isinstance(given, type) and hasattr(given, method)
+        what, right = (
+            "transport",
+            f"{'an async' if prefix else 'a sync'} transport of httpx or httpx2",
+        )
+    else:
+        is_right = isinstance(given, library.async_client if prefix else library.client)
+        what, right = "http_client", f"an httpx.{prefix}Client or httpx2.{prefix}Client"
+    if not is_right:
+        name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+        name += "; pass its transport" * hasattr(given, "transport")
+        raise TypeError(f"{what} of {prefix}AdClient must be {right}, not {name}")
+    if http_client is None:
+        return library, getattr(given, method)
+    return library, partial(given.send, stream=True, follow_redirects=False)
+
+
 class LibrarySender:
     """Sends through a sync client or transport of the caller, who closes it.
 
@@ -97,16 +118,16 @@ class LibrarySender:
     by byte is not: it takes many steps, each with its own timeout in the caller's library.
     """
 
-    library: HTTPLibrary
-    transmit: Callable[[httpx.Request], httpx.Response]
-    client: httpx.Client | None
-    is_closed: bool = False
+    def __init__(self, transport: object, http_client: Any) -> None:
+        self._library, self._transmit = resolve_send(transport, http_client, "")
+        self._client: httpx.Client | None = http_client
+        self.is_closed: bool = False
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        attempt = LibraryAttempt(request, deadline, self.library, self.client)
+        attempt = LibraryAttempt(request, deadline, self._library, self._client)
         try:
-            attempt.send_through(self.transmit)
+            attempt.send_through(self._transmit)
         except Exception as error:
             return attempt.outcome_after(error)
         return attempt.response()

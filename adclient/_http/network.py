@@ -12,6 +12,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 import attrs
+from anyio.lowlevel import checkpoint
 
 from adclient._core.auth import Credentials, SecretHeader
 from adclient._core.request import LONGEST_URL, Request
@@ -249,6 +250,39 @@ class InProcess:
         return attempt.ended_by(reason, sent=outcome.sent, timed_out=outcome.timed_out)
 
 
+@attrs.define(eq=False, repr=False)
+class InProcessSender:
+    """Sends the requests of a sync client to a service in this process."""
+
+    called: InProcess
+    is_closed: bool = False
+
+    def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request, and return its response or failure by the deadline."""
+        return self.called.call_service(request, deadline)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
+
+
+@attrs.define(eq=False, repr=False)
+class AsyncInProcessSender:
+    """Sends the requests of an async client to a service in this process."""
+
+    called: InProcess
+    is_closed: bool = False
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request, and return its response or failure by the deadline."""
+        await checkpoint()  # as over a network: other tasks run, and this one can be cancelled
+        return self.called.call_service(request, deadline)
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
+
+
 def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
     """The caller's transport; else one that is known for the address."""
     if transport is not None and http_client is not None:
@@ -271,20 +305,3 @@ def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
     if isinstance(transport, InProcess):
         return transport.clock, transport.random
     return SYSTEM_CLOCK, random
-
-
-def check_trusted(given: object, argument: str) -> None:
-    """Refuse what is known to send a write twice."""
-    # httpx has no public name for the transports of a client.
-    inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
-    if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
-        raise ConfigurationError(
-            f"httpx-aiohttp may stage a draft twice: leave out {argument}=", argument=argument
-        )
-
-
-def wrong(given: object, what: str, expected: str) -> TypeError:
-    """The error for a transport or client of another kind."""
-    name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
-    name += "; pass its transport" * hasattr(given, "transport")
-    return TypeError(f"{what} must be {expected}, not {name}")

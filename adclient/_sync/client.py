@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import ssl
 
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
-    from adclient._sync.engine import Engine
+    from adclient._sync.engine import Connections, Engine
+    from adclient._http.network import Network
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
@@ -177,7 +178,6 @@ class AdClient(AccountReader, Shown):
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
             from adclient import _telemetry
             from adclient._sync.engine import Engine
-            from adclient._sync.senders import resolve_connections
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import CapacityLimiter
             from adclient._http.network import (
@@ -217,7 +217,7 @@ class AdClient(AccountReader, Shown):
             credentials = Credentials(token, auth).resolved()
             warn_if_exposed(credentials, sent_by, options.base_url)
             clock, random = resolve_clock(sent_by)
-            connections = resolve_connections(sent_by, http_client, network, slots)
+            connections = _connections(sent_by, http_client, network, slots)
             write_log_to_stderr()
             self._use(
                 Engine(
@@ -436,3 +436,23 @@ def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> di
         raise bare(refused) from None
     finally:
         given.clear()
+
+
+def _connections(
+    transport: object, http_client: object, network: "Network", max_concurrency: int
+) -> "Connections":
+    """What sends the requests of a client; each kind loads its library when it is needed."""
+    from adclient._http.network import InProcessSender, InProcess
+
+    if isinstance(transport, InProcess):
+        return InProcessSender(transport)
+    if transport is None and http_client is None:
+        from adclient._sync.connections import ConnectionPool
+
+        return ConnectionPool(network)
+    from adclient._http.library import LibrarySender
+
+    return LibrarySender(
+        transport,
+        http_client,
+    )

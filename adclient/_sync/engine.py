@@ -3,19 +3,18 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from adclient._sync.gate_slot import GateSlot, none_in_time
 from adclient._sync.page import Page, Source
-from adclient._sync.senders import Connections
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME
-from adclient._core.request import RequestBuilder
+from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, Pauses, RetryQuota, too_late
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._show.tracebacks import bare, forget_frames
@@ -42,6 +41,15 @@ _NO_WRITES = (
     "nothing was sent"
 )
 _UNSENT = "the call ended before it was sent"
+
+
+class Connections(Protocol):
+    """Sends the requests of a client, and closes what it has opened for them."""
+
+    is_closed: bool
+
+    def send(self, request: Request, deadline: float) -> Outcome: ...
+    def close(self) -> None: ...
 
 
 @attrs.define(eq=False, repr=False)
