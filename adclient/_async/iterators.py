@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from adclient._async.page import AsyncPage, AsyncSource
-    from adclient._tasks.background import AsyncPrefetch
+    from adclient._tasks.background import AsyncWorkers
 else:
     pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
     pyarrow = deferred("pyarrow.Table")
@@ -58,6 +58,8 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         True
     """
 
+    _ahead: "AsyncWorkers[AsyncPage[T]] | None" = None  # fetches the next page
+
     def __init__(
         self,
         source: "AsyncSource[T]",
@@ -72,7 +74,6 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         self._ready = first  # a page that was fetched and not yet returned
         self._is_started = first is not None
         self._prefetches = prefetch
-        self._prefetch: AsyncPrefetch[AsyncPage[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
         self._seen = None if source.call is None else SeenPages(source.call, cursor)
@@ -123,11 +124,14 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         # `_ready` keeps the page while a thread is started or a bar is drawn: an interrupt there
         # must not lose it.
         upcoming = self._ready.next
-        may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
+        is_ahead = self._ahead is not None and self._ahead.pending > 0
+        may_fetch = self._prefetches and not is_ahead and self._seen is not None
         if may_fetch and upcoming is not None:
-            from adclient._tasks.background import AsyncPrefetch  # deferred: a class needs no anyio
+            from adclient._tasks.background import AsyncWorkers  # deferred: a class needs no anyio
 
-            self._prefetch = AsyncPrefetch(partial(self._source.page, upcoming, as_received=True))
+            ahead: AsyncWorkers[AsyncPage[T]] = AsyncWorkers()
+            ahead.start(partial(self._source.page, upcoming, as_received=True))
+            self._ahead = ahead
         if self._bar is not None:
             self._bar.add(len(self._ready.data), 1)
         page, self._ready = self._ready, None
@@ -135,17 +139,19 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         return page
 
     async def _fetch(self) -> "AsyncPage[T]":
-        if self._prefetch is None:
-            return await self._source.page(self.cursor, as_received=True)
-        try:
-            page = await self._prefetch.result()
-        except BaseException:
-            # An interrupt or a cancellation leaves the result for the next step.
-            if self._prefetch.has_failed:
-                self._prefetch = None
-            raise
-        self._prefetch = None
-        return page
+        if self._ahead is not None and self._ahead.pending:
+            from adclient._tasks.background import WorkLostError
+
+            try:  # an interrupt or a cancellation leaves the page for the next step
+                return await self._ahead.next()
+            except WorkLostError:  # in a forked child or another event loop, or it was cancelled
+                self._ahead.stop()
+        self._ahead = None
+        return await self._source.page(self.cursor, as_received=True)
+
+    def __del__(self) -> None:  # in any thread, as the garbage collector may run it
+        if self._ahead is not None:
+            self._ahead.stop()
 
     async def __collect__(self, limit: int | None) -> Items[T]:
         """Collect the items that it has not returned yet, also for a table without any."""

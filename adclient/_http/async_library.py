@@ -66,7 +66,8 @@ class AsyncLibrarySender:
             # A transport that never waits, such as that of a test, needs no timeout.
             with nullcontext() if task.has_ended else anyio.fail_after(attempt.time_left):
                 try:
-                    await task.result()
+                    await task.wait()
+                    task.result()
                 except BaseException:
                     sending.abandon(task.scope)
                     raise

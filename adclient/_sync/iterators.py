@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from adclient._sync.page import Page, Source
-    from adclient._tasks.background import Prefetch
+    from adclient._tasks.background import Workers
 else:
     pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
     pyarrow = deferred("pyarrow.Table")
@@ -59,6 +59,8 @@ class PageIterator(PublicDir, Generic[T]):
         True
     """
 
+    _ahead: "Workers[Page[T]] | None" = None  # fetches the next page
+
     def __init__(
         self,
         source: "Source[T]",
@@ -73,7 +75,6 @@ class PageIterator(PublicDir, Generic[T]):
         self._ready = first  # a page that was fetched and not yet returned
         self._is_started = first is not None
         self._prefetches = prefetch
-        self._prefetch: Prefetch[Page[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
         self._seen = None if source.call is None else SeenPages(source.call, cursor)
@@ -124,11 +125,14 @@ class PageIterator(PublicDir, Generic[T]):
         # `_ready` keeps the page while a thread is started or a bar is drawn: an interrupt there
         # must not lose it.
         upcoming = self._ready.next
-        may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
+        is_ahead = self._ahead is not None and self._ahead.pending > 0
+        may_fetch = self._prefetches and not is_ahead and self._seen is not None
         if may_fetch and upcoming is not None:
-            from adclient._tasks.background import Prefetch  # deferred: a class needs no anyio
+            from adclient._tasks.background import Workers  # deferred: a class needs no anyio
 
-            self._prefetch = Prefetch(partial(self._source.page, upcoming, as_received=True))
+            ahead: Workers[Page[T]] = Workers()
+            ahead.start(partial(self._source.page, upcoming, as_received=True))
+            self._ahead = ahead
         if self._bar is not None:
             self._bar.add(len(self._ready.data), 1)
         page, self._ready = self._ready, None
@@ -136,17 +140,19 @@ class PageIterator(PublicDir, Generic[T]):
         return page
 
     def _fetch(self) -> "Page[T]":
-        if self._prefetch is None:
-            return self._source.page(self.cursor, as_received=True)
-        try:
-            page = self._prefetch.result()
-        except BaseException:
-            # An interrupt or a cancellation leaves the result for the next step.
-            if self._prefetch.has_failed:
-                self._prefetch = None
-            raise
-        self._prefetch = None
-        return page
+        if self._ahead is not None and self._ahead.pending:
+            from adclient._tasks.background import WorkLostError
+
+            try:  # an interrupt or a cancellation leaves the page for the next step
+                return self._ahead.next()
+            except WorkLostError:  # in a forked child or another event loop, or it was cancelled
+                self._ahead.stop()
+        self._ahead = None
+        return self._source.page(self.cursor, as_received=True)
+
+    def __del__(self) -> None:  # in any thread, as the garbage collector may run it
+        if self._ahead is not None:
+            self._ahead.stop()
 
     def __collect__(self, limit: int | None) -> Items[T]:
         """Collect the items that it has not returned yet, also for a table without any."""

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
@@ -21,87 +22,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class BackgroundThread(Generic[T]):
-    """Runs work in a thread of its own; if none can start, `result()` runs the work.
-
-    `on_end` is called once with this thread, after the work has ended, or if it cannot start.
-    Without a call of `result()`, the work runs to its end, and its result is dropped.
-    """
-
-    def __init__(
-        self,
-        work: Callable[[], T],
-        on_end: Callable[["BackgroundThread[T]"], None] | None = None,
-        name: str = "adclient-prefetch",
-    ) -> None:
-        self._work, self._on_end = work, on_end
-        self._done: Future[T] = Future()
-        self._process = os.getpid()
-        context = copy_context()  # hooks see the context variables of the caller
-        # A request must not keep the interpreter from exiting, so it is a daemon.
-        self._thread = Thread(target=context.run, args=(self._run,), name=name, daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # the interpreter ends, or has no threads
-            self._ended()
-
-    def result(self) -> T:
-        """Wait for the work, and return its value or raise its error."""
-        # It has no `ident` if it could not start, and in a forked child it is gone. Not `join()`:
-        # before Python 3.13, a Ctrl-C in it marks a running thread as ended.
-        is_here = self._thread.ident is not None and self._process == os.getpid()
-        is_done = is_here or self._done.done()
-        return self._done.result() if is_done else copy_context().run(self._work)
-
-    @property
-    def has_failed(self) -> bool:
-        """True if the work raised an error, which `result()` would raise again."""
-        return self._done.done() and self._done.exception() is not None
-
-    def _run(self) -> None:
-        try:
-            self._done.set_result(self._work())
-        except BaseException as error:  # also a SystemExit, or `result()` would repeat the work
-            self._done.set_exception(error)
-        self._ended()
-
-    def _ended(self) -> None:
-        if self._on_end is not None:
-            self._on_end(self)
-
-
-Prefetch = BackgroundThread
-
-
-class AsyncPrefetch(Generic[T]):
-    """Runs work in a task of its own, which is cancelled when the last reference is dropped."""
-
-    def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
-        self._work = work
-        self._task = BackgroundTask(work)
-
-    def __del__(self) -> None:  # in any thread, as the garbage collector may run it
-        self._task.cancel_soon()
-
-    async def result(self) -> T:
-        """Wait for the work, and return its value or raise its error."""
-        if self._task.loop != current_token():
-            return await self._work()  # the task's loop may never run again
-        try:
-            return await self._task.result()
-        except anyio.ClosedResourceError:  # such as a task that was cancelled before it started
-            return await self._work()
-
-    @property
-    def has_failed(self) -> bool:
-        """True if the work raised an error, which `result()` would raise again."""
-        return self._task.error is not None
+class WorkLostError(RuntimeError):
+    """The results of work that was started cannot be taken, or not here."""
 
 
 class BackgroundTask(Generic[T]):
     """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
-    Cancelling a caller of `result()` does not cancel the work. `on_end` is called once with this
+    Cancelling a caller of `wait()` does not cancel the work. `on_end` is called once with this
     task, after the work has ended in any way: before the constructor returns, if the work waits
     for nothing and starts at once. That is what an `eager` task does on asyncio since Python 3.12.
     """
@@ -134,13 +62,12 @@ class BackgroundTask(Generic[T]):
             # A nursery of the caller would cancel the task together with the caller.
             trio.lowlevel.spawn_system_task(self._run, work, context=copy_context())
 
-    async def result(self) -> T:
-        """Wait for the work, and return its value or raise its error.
+    def result(self) -> T:
+        """The value of the work that has ended, or its error.
 
         Raises:
             anyio.ClosedResourceError: The task was cancelled, as all are when an event loop ends.
         """
-        await self.wait()
         if self.error is not None:
             raise self.error
         if self._returned is None:
@@ -189,35 +116,57 @@ _EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) el
 class Workers(Generic[T]):
     """Runs each piece of work in a thread of its own.
 
+    Where no thread can start, `next()` does the work.
+
     Attributes:
         pending: How many results were not taken yet.
     """
 
     def __init__(self) -> None:
         self.pending = 0
-        self._ended: SimpleQueue[BackgroundThread[T] | None] = SimpleQueue()
         self._process = os.getpid()
+        # What returns or raises the result of each piece that has ended, or cannot start.
+        self._ended: deque[Callable[[], T]] = deque()
+        # Tokens only, so that an interrupt just after one was taken loses no result.
+        self._wake: SimpleQueue[None] = SimpleQueue()
 
     def start(self, work: Callable[[], T]) -> None:
         """Start a piece of work, with the context variables of the caller."""
         self.pending += 1
-        BackgroundThread(work, self._ended.put, "adclient-worker")
+        context, done = copy_context(), Future[T]()
+
+        def run() -> None:
+            try:
+                done.set_result(work())
+            except BaseException as error:  # also a SystemExit
+                done.set_exception(error)
+            self._put(done.result)
+
+        # A request must not keep the interpreter from exiting, so it is a daemon.
+        thread = Thread(target=context.run, args=(run,), name="adclient-worker", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter ends, or has no threads
+            self._put(partial(context.run, work))
 
     def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
         if os.getpid() != self._process:  # pragma: no cover (a forked child is not measured)
-            raise RuntimeError(
+            raise WorkLostError(
                 "this iteration began before a fork, which its threads do not survive"
             )
-        ended = self._ended.get()
-        if ended is None:
-            _raise_stopped()
+        while not self._ended:
+            self._wake.get()
         self.pending -= 1
-        return ended.result()
+        return self._ended.popleft()()
 
     def stop(self) -> None:
         """Make a pending `next()` raise an error; the threads end by themselves."""
-        self._ended.put(None)
+        self._put(_raise_stopped)
+
+    def _put(self, take: Callable[[], T]) -> None:
+        self._ended.append(take)
+        self._wake.put(None)
 
 
 class AsyncWorkers(Generic[T]):
@@ -248,14 +197,15 @@ class AsyncWorkers(Generic[T]):
     async def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
         if current_token() != self._loop:
-            raise RuntimeError("the tasks of this iteration belong to another event loop")
+            raise WorkLostError("the tasks of this iteration belong to another event loop")
+        await checkpoint()  # here, as a cancellation further down would lose a result
         while not self._ended:
             self._has_ended = anyio.Event()
             await self._has_ended.wait()
         task = self._ended.popleft()
         self._tasks.remove(task)
         try:
-            return await task.result()
+            return task.result()
         except anyio.ClosedResourceError:
             _raise_stopped()
 
@@ -272,7 +222,7 @@ class AsyncWorkers(Generic[T]):
 
 
 def _raise_stopped() -> NoReturn:
-    raise RuntimeError("the iteration was closed while it waited for an account")
+    raise WorkLostError("the iteration was closed while it waited for an account")
 
 
 async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None, name: str) -> T:
