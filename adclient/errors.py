@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 from adclient._show.records import Card, Shown
-from adclient._values.headers import Headers
+from adclient._values.containers import Headers
 from adclient._values.json_values import JSON
 from adclient._values.redact import without_secrets
 

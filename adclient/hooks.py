@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 
 import attrs
 
-from adclient._values.headers import Headers
+from adclient._values.containers import Headers
 from adclient._values.text import short
 from adclient.errors import ConfigurationError
 from adclient.models import Draft

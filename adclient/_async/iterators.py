@@ -16,7 +16,7 @@ from adclient._show.records import PublicDir
 from adclient._show.signatures import deferred, public_in
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, async_arrow_stream, raise_no_array
-from adclient._values.by_field import ByField, joined
+from adclient._values.containers import ByField, joined
 from adclient._values.redact import without_secrets
 from adclient._values.text import short
 from adclient.errors import AdClientError, InvalidRequest, PaginationError

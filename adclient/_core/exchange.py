@@ -40,7 +40,7 @@ from adclient._core.response import (
     too_late,
     with_rate_limit,
 )
-from adclient._values.headers import Headers
+from adclient._values.containers import Headers
 from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor

@@ -12,7 +12,7 @@ import attrs
 from adclient._core.call import Call
 from adclient._show.signatures import public_in
 from adclient._values import jsontext
-from adclient._values.headers import Headers
+from adclient._values.containers import Headers
 from adclient._values.redact import Redactor, excerpt, one_line
 from adclient.conventions import Conventions
 from adclient.models import JSON

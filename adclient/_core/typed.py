@@ -19,7 +19,7 @@ from adclient._core.converters import (
     plain_classes,
     strict_converter,
 )
-from adclient._values.by_field import ByField, Columns
+from adclient._values.containers import ByField, Columns
 from adclient._values.json_values import (
     AttrsInstance,
     as_objects,

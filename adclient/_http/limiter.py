@@ -1,17 +1,19 @@
 """Limits the concurrent requests of a client, first come, first served."""
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
+from typing import Any
+from weakref import WeakSet
 
 import anyio
 from anyio.lowlevel import RunVar
 
 from adclient._tasks.clock import monotonic
-from adclient._tasks.forks import RESETTABLE
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
@@ -19,6 +21,19 @@ _MOST = 10_000  # more threads than a process has
 _ONCE = ((),)  # one call, without arguments
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
+
+RESETTABLE: WeakSet[Any] = WeakSet()
+"""What has a `reset_after_fork`: a forked child must not share connections, locks and threads."""
+
+
+def reset_all() -> None:
+    """Reset all of these."""
+    for each in list(RESETTABLE):
+        each.reset_after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(after_in_child=reset_all)
 
 
 class CapacityLimiter:

@@ -21,7 +21,7 @@ from adclient._show import diffs
 from adclient._show.records import Shown, Table
 from adclient._show.signatures import deferred, public_in, unquote
 from adclient._show.tracebacks import needs
-from adclient._values.by_field import ByField
+from adclient._values.containers import ByField
 from adclient._values.json_values import as_json, json_of, walks
 from adclient.errors import InvalidRequest
 

@@ -17,7 +17,7 @@ from adclient._tables.columns import (
     string_array,
 )
 from adclient._tables.records import ACCOUNT, OURS, by_name, encodable_name, json_text, record
-from adclient._values.by_field import ByField
+from adclient._values.containers import ByField
 from adclient._values.json_values import as_json, is_array, is_choice, is_object
 from adclient._values.text import short
 from adclient.errors import InvalidRequest

@@ -14,7 +14,7 @@ from raw_server import Connection, RawServer, answer_to, serve_well, serving
 
 from adclient import ConfigurationError
 from adclient._http import pool
-from adclient._tasks import forks
+from adclient._http import limiter
 
 
 async def is_refused(client) -> None:
@@ -195,6 +195,6 @@ def test_forked_child_shares_no_connections_and_slots_with_its_parent() -> None:
 async def test_reset_after_a_fork_closes_idle_connections(client_kind) -> None:
     async with serving(client_kind, serve_well) as (server, client):
         await wait(read(client))
-        forks.reset_all()
+        limiter.reset_all()
         await wait(read(client))
     assert server.connections == 2

@@ -1,4 +1,4 @@
-"""Items that are kept by field, and made when somebody looks at them."""
+"""Headers that are found in any case, and items that are kept by field."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -9,6 +9,20 @@ import attrs
 T = TypeVar("T")
 
 Columns = Mapping[str, Sequence[Any]]
+
+
+class Headers(dict[str, str]):
+    """Headers whose names are in lower case, and found in any case."""
+
+    def __getitem__(self, name: str, /) -> str:
+        return super().__getitem__(str(name).lower())
+
+    def __contains__(self, name: object, /) -> bool:
+        return super().__contains__(str(name).lower())
+
+    def get(self, name: object, default: Any = None, /) -> Any:
+        """The value of a header, or the default."""
+        return super().get(str(name).lower(), default)
 
 
 class ByField(Sequence[T]):
