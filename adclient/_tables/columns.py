@@ -66,7 +66,7 @@ def string_array(values: Sequence[str | None]) -> Array:
         return string_array([None if value is None else encodable(value) for value in values])
 
 
-class MisfitError(ValueError):
+class MisfitError(Exception):
     """A value does not fit its column."""
 
 
@@ -121,8 +121,6 @@ class Column:
             if self.type == pyarrow.string():
                 return string_array(cast("Sequence[str | None]", values))
             return pyarrow.array(values, self.type)
-        except MisfitError:
-            raise
         except (AttributeError, ValueError, TypeError, ArithmeticError):  # also those of Arrow
             got = short(values[0] if len(values) == 1 else values)
             raise MisfitError(f"{path}: expected {self.type}, got {got}") from None
@@ -134,10 +132,11 @@ def has_types(cls: type) -> bool:
 
     A `NameError` if a name is not defined, which it may be later.
     """
-    fields = declared_fields(cls) if has_fields(cls) else ()
-    annotations = get_type_hints(cls) if fields else {}
-    types = [annotations.get(field.name, field.type) for field in fields]
-    return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
+    if not has_fields(cls):
+        return False
+    annotations = get_type_hints(cls)
+    types = [annotations.get(field.name, field.type) for field in declared_fields(cls)]
+    return not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
 @lru_cache

@@ -7,10 +7,10 @@ values, never on the first rows only.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
+    Any,
     Generic,
     Literal,
     NoReturn,
-    Protocol,
     SupportsIndex,
     TypeVar,
     cast,
@@ -36,10 +36,6 @@ else:
 S = TypeVar("S")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-
-class _ArrowStream(Protocol):
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 @public_in("adclient")
@@ -260,7 +256,7 @@ class Items(Shown, Generic[T_co]):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The items as an Arrow stream."""
-        stream = cast(_ArrowStream, self._table("arrow"))
+        stream: Any = self._table("arrow")  # whose stubs lack this method
         return stream.__arrow_c_stream__(requested_schema)
 
     @walks

@@ -48,11 +48,6 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def encodable_name(name: str) -> str:
-    """A column name without lone surrogates, and without NUL, where Arrow's C interface cuts it."""
-    return encodable(name).replace("\0", "\\x00")
-
-
 @walks
 def json_text(value: object) -> str:
     """The whole value as JSON text; a short text if it contains what is not JSON."""

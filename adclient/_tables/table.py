@@ -16,7 +16,7 @@ from adclient._tables.columns import (
     has_types,
     string_array,
 )
-from adclient._tables.records import ACCOUNT, OURS, by_name, encodable_name, json_text, record
+from adclient._tables.records import ACCOUNT, OURS, by_name, encodable, json_text, record
 from adclient._values.containers import ByField
 from adclient._values.json_values import as_json, is_array, is_choice, is_object
 from adclient._values.text import short
@@ -123,7 +123,9 @@ def _inferred_table(items: Sequence[object]) -> pyarrow.Table:
     for name in arrays.keys() & {*_ALWAYS_TEXT}:
         if arrays[name].type == pyarrow.null():
             arrays[name] = arrays[name].cast(pyarrow.string())
-    return pyarrow.Table.from_arrays([*arrays.values()], [*map(encodable_name, arrays)])
+    # The C interface of Arrow cuts a name at NUL.
+    names = [encodable(name).replace("\0", "\\x00") for name in arrays]
+    return pyarrow.Table.from_arrays([*arrays.values()], names)
 
 
 def _inferred(values: Sequence[Any]) -> Array:
