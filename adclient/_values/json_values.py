@@ -170,6 +170,12 @@ def folded(name: str) -> str:
     return letters or name
 
 
+def values_named(values: Iterable[JSON], name: str) -> list[JSON]:
+    """What the objects among some values have under a name, as a service may read it."""
+    objects = (each for each in values if isinstance(each, dict))
+    return [each[key] for each in objects for key in each if folded(key) == folded(name)]
+
+
 def as_count(value: object) -> int | None:
     """A whole number, also of NumPy; None of anything else, such as true and false."""
     return None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)

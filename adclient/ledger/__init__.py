@@ -5,10 +5,17 @@ import re
 from typing import TYPE_CHECKING
 
 from adclient.errors import LedgerError
-from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
+from adclient.ledger.entry import (
+    Check,
+    DraftOutcome,
+    Entry,
+    Ledger,
+    LedgerWarning,
+    OutcomeState,
+    State,
+)
 
 if TYPE_CHECKING:
-    from adclient.ledger.outcomes import DraftOutcome, OutcomeState
     from adclient.ledger.postgres import PostgresLedger
     from adclient.ledger.sql import SQLLedger
     from adclient.ledger.sqlite import SQLiteLedger
@@ -69,7 +76,6 @@ if not TYPE_CHECKING:  # pragma: no branch
         from importlib import import_module
 
         modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite"}
-        modules |= dict.fromkeys(("DraftOutcome", "OutcomeState"), "outcomes")
         if name not in modules:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.{modules[name]}"), name)

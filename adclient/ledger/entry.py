@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient._show.records import Card, Shown
+from adclient._show.records import Card, PublicDir, Shown
 from adclient._show.signatures import public_in
 from adclient._values.json_values import JSON, ToJSON, copied
 from adclient._values.text import short
@@ -17,6 +17,9 @@ from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
 State = Literal["under way", "staged", "not staged", "refused", "unknown"]
+
+# A draft that changes several values has the first of these states that one of them has.
+OutcomeState = Literal["overtaken", "not seen", "cannot be read", "seen live"]
 
 # Until when a ledger may wait for others, on the clock of all deadlines. A context variable,
 # because a ledger of the user may wrap the one that waits.
@@ -132,6 +135,39 @@ class Entry(ToJSON, Shown):
         arguments = ((n, value) for n, value in self.arguments.items() if n not in fields)
         notes = [*filter(None, [self.reason])]
         return Card("Entry", [*fields.items(), *arguments], self.diff, self.state, notes)
+
+
+@public_in("adclient.ledger")
+@attrs.frozen(kw_only=True, repr=False)
+class DraftOutcome(PublicDir):
+    """What the reads of the service show of a staged draft; they never show if it was approved.
+
+    Attributes:
+        entry: The entry of the draft.
+        state: `seen live` if the value is the one after the change, `not seen` if it is still the
+            one before, `overtaken` if it is another one, or `cannot be read`.
+        seen: The value that was read, or of several the one that determines the state; None if
+            nothing was read.
+        text: The state in words, such as `overtaken by 140` or `not seen for 9 days`.
+
+    Examples:
+        >>> from adclient.ledger import SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> ledger, ids = SQLiteLedger("drafts.db"), {"account_id": "account_b204"}
+        >>> with FakeAdService().client(ledger=ledger) as client:
+        ...     draft = client.beta.pause_campaign(**ids, campaign_id="campaign_57a7")
+        ...     outcome = ledger.outcomes(client)[0]
+        >>> outcome.state, outcome.seen
+        ('not seen', 'ENABLED')
+    """
+
+    entry: Entry
+    state: OutcomeState
+    seen: JSON = attrs.field(default=None, hash=False)
+    text: str
+
+    def __repr__(self) -> str:
+        return f"<DraftOutcome {short(self.entry.draft_id)}, {self.text}>"
 
 
 def read_at(now: datetime, entry: Entry) -> Entry:

@@ -12,8 +12,8 @@ from adclient._values.json_values import is_choice
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
-from adclient.ledger.entry import Check, Entry, State, deadline_text
-from adclient.ledger.outcomes import DraftOutcome, Reading
+from adclient.ledger.entry import Check, DraftOutcome, Entry, State, deadline_text
+from adclient.ledger.outcomes import Reading
 from adclient.ledger.transaction import MAY_BE_DRAFT, Transaction, actor_start, key, utc_text
 from adclient.models import Draft
 from adclient.options import check_count, check_type

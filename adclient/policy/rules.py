@@ -140,6 +140,16 @@ def amount_of(value: object) -> Decimal | None:
     return exact(value)
 
 
+def by_value(value: object) -> object:
+    """A value in which a number equals a text that is one: 120 is 120.0 and "120.00"."""
+    if isinstance(value, dict):
+        return {name: by_value(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [*map(by_value, value)]
+    amount = amount_of(value)
+    return (value,) if isinstance(value, bool) else value if amount is None else amount
+
+
 def refusal_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Refusal | None:
     """The refusal of a write by the usage in the ledger; None if the policy allows it."""
     policy = for_account(policy, entry.account_id)
