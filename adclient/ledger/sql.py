@@ -1,6 +1,9 @@
 """A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
-from collections.abc import Coroutine, Iterable, Mapping
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args, overload
 
@@ -8,33 +11,89 @@ import attrs
 
 from adclient._show.signatures import deferred
 from adclient._tables.items import Items
+from adclient._tasks.clock import monotonic
 from adclient._values.json_values import is_choice
-from adclient._values.redact import one_line
-from adclient.errors import ConfigurationError
-from adclient.ledger.database import LedgerDatabase
-from adclient.ledger.entry import Check, DraftOutcome, Entry, State, deadline_text
+from adclient.errors import ConfigurationError, LedgerError
+from adclient.ledger.database import LOCKED, IdleConnections, Mode, machine_time
+from adclient.ledger.entry import WAIT_UNTIL, Check, DraftOutcome, Entry, State
 from adclient.ledger.outcomes import Reading
-from adclient.ledger.transaction import MAY_BE_DRAFT, Transaction, actor_start, key, utc_text
+from adclient.ledger.transaction import (
+    FIRST_HASH,
+    MAY_BE_DRAFT,
+    DatabaseConnection,
+    DatabaseError,
+    Transaction,
+    actor_start,
+    key,
+    utc_text,
+)
 from adclient.models import Draft
 from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
+    from adclient.gate.databases import GateDatabase
 else:
     _types = deferred("adclient.AdClient", "adclient.AsyncAdClient")
     AdClient, AsyncAdClient = _types.AdClient, _types.AsyncAdClient
 
+_HASH = re.compile("[0-9A-Fa-f]{64}")
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
 _UNKNOWN = "state IN ('under way', 'unknown', 'admitted')"  # the last one is of format 1
 
 
-class SQLLedger(LedgerDatabase):
+class SQLLedger(ABC):
     """The base of both ledgers.
 
     Rows are never changed: one is added when a write is admitted, when it ends, and when it is
-    settled.
+    settled. A use takes the connection that is kept open for clients, or opens one of its own.
     """
+
+    def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
+        self._shown = shown
+        self._now = machine_time if now is None else now
+        self._connections = IdleConnections()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._shown}>"
+
+    @abstractmethod
+    def _exists(self) -> bool:
+        """Check if there is anything."""
+
+    @abstractmethod
+    def _connect(self, mode: Mode) -> DatabaseConnection:
+        """Open a connection; what may be created need not exist."""
+
+    @abstractmethod
+    def _check_and_begin(self, connection: DatabaseConnection, mode: Mode) -> datetime | None:
+        """Check that it is a ledger, or create it, and begin a transaction to write.
+
+        What is written carries a ledger of an older format forward. Returns the time by the clock
+        of the database, if it has one of its own.
+        """
+
+    @abstractmethod
+    def _reason(self, error: Exception) -> str | None:
+        """The reason in an error of the database, which may be `LOCKED`; None for another error."""
+
+    def _damage(self, transaction: Transaction) -> str | None:  # noqa: ARG002
+        """The damage that a check of the database itself finds, in words; None if none."""
+        return None
+
+    @abstractmethod
+    def __gate__(self) -> "GateDatabase":
+        """Where a `SharedGate` keeps its state."""
+
+    def __kept_open__(self) -> AbstractContextManager[None]:
+        """A block in which a connection stays open between uses."""
+        return self._connections.kept()
+
+    def __head__(self) -> str:
+        """The hash of the last row, without a check of any row."""
+        with self._transaction("read") as transaction:
+            return transaction.last()[1]
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
@@ -185,32 +244,7 @@ class SQLLedger(LedgerDatabase):
             if not isinstance(text, str) or not text.strip():
                 raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
         with self._transaction("write") as transaction:
-            return Items([self._settled(transaction, *each, by) for each in drafts.items()])
-
-    def _settled(
-        self, transaction: Transaction, entry_id: str, draft_id: str | None, by: str
-    ) -> Entry:
-        history = transaction.history(entry_id)
-        if not history:
-            raise self._error(f"it has no entry {entry_id}")
-        before = history[-1][1]
-        if before.state == "under way" and draft_id is None:
-            problem = f"entry {entry_id} is under way until {deadline_text(before)} at the latest"
-            raise self._error(one_line(f"{problem}: then look for its draft"))
-        if before.is_unknown:
-            state: State = "not staged" if draft_id is None else "staged"
-            settled = attrs.evolve(
-                before, state=state, deadline=None, draft_id=draft_id, settled_by=by
-            )
-        elif before.blocks:
-            if draft_id not in (None, before.draft_id):
-                raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
-            settled = attrs.evolve(before, settled_by=by)
-        else:
-            how = f" by {before.settled_by}" if before.settled_by else ""
-            problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
-            raise self._error(one_line(problem))
-        return transaction.append("settled", settled, before)
+            return Items([transaction.settle(*each, by) for each in drafts.items()])
 
     def entries(
         self,
@@ -360,6 +394,144 @@ class SQLLedger(LedgerDatabase):
         """
         return self._entries(_UNKNOWN)
 
+    def verify(self, *, head: str | None = None) -> str:
+        """Check that no row was changed or removed, nor added between others.
+
+        Each row contains a hash of itself and of the row before. That detects accidents, not
+        attackers who can write to the database: they can compute all hashes again. If you keep the
+        returned hash elsewhere, such as in a pull request, you detect that as well, and a ledger
+        that was replaced by an older copy of itself. Of a file, SQLite's own integrity check is
+        done as well.
+
+        Args:
+            head: A hash that was returned earlier, or that a report of a plan contains. It must be
+                that of one of the rows. None for no such check.
+
+        Returns:
+            The hash of the last row, as 64 hexadecimal digits.
+
+        Raises:
+            LedgerError: The ledger cannot be read, or is damaged; the message has the number of the
+                first bad row. Or it has no row with the hash `head`.
+            ConfigurationError: `head` is not a hash.
+
+        Examples:
+            >>> from adclient.ledger import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger("drafts.db")
+            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
+            >>> _ = ledger.reserve(entry, lambda usage: None)
+            >>> head = ledger.verify()
+            >>> len(head), ledger.verify(head=head) == head
+            (64, True)
+        """
+        check_type("head", head, str)
+        if head is not None and not _HASH.fullmatch(head):
+            raise ConfigurationError("head must be 64 hexadecimal digits", argument="head")
+        head = FIRST_HASH if head is None else head.lower()
+        with self._transaction("read") as transaction:
+            problem = self._damage(transaction)
+            if problem is not None:
+                raise self._error(problem)
+            number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
+            for number, (row, row_hash) in enumerate(transaction.rows(), start=1):
+                last_hash = row.hash_after(last_hash)
+                if row_hash != last_hash:  # which covers the number
+                    raise self._error(f"row {number} was changed, or is missing")
+                is_found = is_found or last_hash == head
+            if not is_found:
+                problem = f"none of its {number} rows has the hash {head[:12]}…"
+                raise self._error(f"{problem}: rows were removed, or it is another ledger")
+            return last_hash
+
+    def create(self) -> None:
+        """Create the ledger, unless it exists; without this, the first write of a client does.
+
+        Raises:
+            LedgerError: It cannot be created.
+
+        Examples:
+            >>> from adclient.ledger import SQLiteLedger
+            >>> ledger = SQLiteLedger("drafts.db")
+            >>> ledger.create()
+            >>> ledger.exists(), ledger.entries()
+            (True, <Items of 0 × item>)
+        """
+        with self._transaction("create"):
+            pass
+
+    def exists(self) -> bool:
+        """Check if the ledger exists; the first write of a client creates it.
+
+        Returns:
+            Whether there is anything, which may still turn out to be something else than a ledger.
+
+        Raises:
+            LedgerError: It cannot be determined.
+
+        Examples:
+            >>> from adclient.ledger import SQLiteLedger
+            >>> SQLiteLedger("misspelt.db").exists()
+            False
+        """
+        with self._errors_explained():
+            return self._exists()
+
+    def close(self) -> None:
+        """Close the connection that is kept open for clients; the next use opens another.
+
+        To close the last client does that, too.
+
+        Examples:
+            >>> from adclient.ledger import SQLiteLedger
+            >>> SQLiteLedger("drafts.db").close()
+        """
+        self._connections.close()
+
     def _entries(self, where: str, *values: str, limit: int | None = None) -> Items[Entry]:
         with self._transaction("read") as transaction:
             return Items(transaction.entries(where, *values, limit=limit))
+
+    @contextmanager
+    def _transaction(self, mode: Mode) -> Generator[Transaction]:
+        """Use a connection alone in this block; what writes is one transaction."""
+        with self._errors_explained():
+            connection, now = self._opened(mode)
+            with self._connections.using(connection):
+                # Otherwise the caller has left, and would never end the reservation.
+                if monotonic() > WAIT_UNTIL.get():
+                    raise self._error("the time of the call is over")
+                yield Transaction(connection, now)
+                if mode != "read":
+                    connection.execute("COMMIT")
+
+    def _opened(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
+        """Begin a use, on a connection that was kept open or on a new one; also its time."""
+        kept = self._connections.take()
+        connection = kept or self._connect(mode)
+        try:
+            return connection, self._check_and_begin(connection, mode) or self._now()
+        except BaseException as error:
+            connection.close()
+            # The server may have closed it long ago; nothing was done yet.
+            is_lost = isinstance(error, Exception) and self._reason(error) not in (None, LOCKED)
+            if kept is None or not is_lost:
+                raise
+            return self._opened(mode)
+
+    @contextmanager
+    def _errors_explained(self) -> Generator[None]:
+        """Raise a `LedgerError` in place of an error of the database."""
+        try:
+            yield
+        except Exception as error:
+            reason = str(error) if isinstance(error, DatabaseError) else self._reason(error)
+            if reason is None:
+                raise
+            explained = self._error(reason)
+            try:
+                raise explained
+            finally:
+                explained.__context__ = None  # a driver's error could expose secrets
+
+    def _error(self, reason: str) -> LedgerError:
+        return LedgerError(f"the ledger {self._shown}: {reason}")

@@ -11,10 +11,11 @@ import attrs
 
 from adclient._values import jsontext
 from adclient._values.json_values import JSON, differ, is_deeper
+from adclient._values.redact import one_line
 from adclient.errors import LedgerError
-from adclient.ledger.entry import Entry, read_at
+from adclient.ledger.entry import Entry, State, deadline_text, read_at
 from adclient.models import Diff
-from adclient.policy import Usage
+from adclient.policy import Usage, rules
 
 FIRST_HASH = "0" * 64
 _DEEPEST = 200  # levels, which any reader can decode
@@ -159,6 +160,30 @@ class Transaction:
             return self.append("repeated", entry, earlier)
         return self.append("reserved", entry)
 
+    def settle(self, entry_id: str, draft_id: str | None, by: str) -> Entry:
+        """Record what a human found out about a write."""
+        history = self.history(entry_id)
+        if not history:
+            raise DatabaseError(f"it has no entry {entry_id}")
+        before = history[-1][1]
+        if before.state == "under way" and draft_id is None:
+            problem = f"entry {entry_id} is under way until {deadline_text(before)} at the latest"
+            raise DatabaseError(one_line(f"{problem}: then look for its draft"))
+        if before.is_unknown:
+            state: State = "not staged" if draft_id is None else "staged"
+            settled = attrs.evolve(
+                before, state=state, deadline=None, draft_id=draft_id, settled_by=by
+            )
+        elif before.blocks:
+            if draft_id not in (None, before.draft_id):
+                raise DatabaseError(f"the draft of entry {entry_id} is {before.draft_id}")
+            settled = attrs.evolve(before, settled_by=by)
+        else:
+            how = f" by {before.settled_by}" if before.settled_by else ""
+            problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
+            raise DatabaseError(one_line(problem))
+        return self.append("settled", settled, before)
+
     def last(self) -> tuple[Any, str]:
         """The number and the hash of the last row."""
         sql = "SELECT number, hash FROM adclient_ledger ORDER BY number DESC LIMIT 1"
@@ -222,13 +247,8 @@ def _whole(value: object) -> int:
 
 
 def _values_of(entry: Entry) -> JSON:
-    """The ids and values of a write; no name is both a parameter and in `fields`.
-
-    An empty object, such as `targeting`, sets nothing.
-    """
-    own = {name: value for name, value in entry.arguments.items() if value != {}}
-    fields = own.pop("fields", None)
-    return {**fields, **own} if isinstance(fields, dict) else own
+    """The ids and values of a write; an empty object, such as `targeting`, sets nothing."""
+    return {**rules.flattened({n: value for n, value in entry.arguments.items() if value != {}})}
 
 
 def _text_of(entry: Entry) -> str:

@@ -75,12 +75,15 @@ def leaves(values: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
 
 def keys_set(arguments: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
     """Yield each key that a call sets, and its value; those of `fields` are named without it."""
-    own = {name: each for name, each in arguments.items() if name not in _IDS}
-    fields = own.get("fields")
-    if isinstance(fields, dict):  # a tool may send anything
-        del own["fields"]
-        own = {**fields, **own}
-    return leaves(own)
+    return leaves(flattened({name: each for name, each in arguments.items() if name not in _IDS}))
+
+
+def flattened(arguments: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """The arguments of a call, with what is in `fields` beside the others."""
+    fields = arguments.get("fields")
+    if not isinstance(fields, dict):  # a tool may send anything
+        return arguments
+    return {**fields, **{name: each for name, each in arguments.items() if name != "fields"}}
 
 
 def _refusals_of_keys(

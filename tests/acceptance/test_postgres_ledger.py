@@ -70,7 +70,7 @@ def test_repr_has_the_place_and_no_password(where) -> None:
 
 def test_time_is_that_of_the_server_whatever_that_of_the_machine_is(where, monkeypatch) -> None:
     right, wrong_clock = datetime.now(UTC), Clock()
-    for module in ("database", "postgres"):
+    for module in ("sql", "postgres"):
         monkeypatch.setattr(f"adclient.ledger.{module}.machine_time", wrong_clock)
     entry = admit(open_ledger(where))
     assert abs(entry.at - right) < timedelta(minutes=1)
