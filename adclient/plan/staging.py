@@ -47,12 +47,15 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
     parts_of(client).check_open()
     # Others need not be readable.
     ledger = guard.ledger if isinstance(guard.ledger, SQLLedger) else None
-    stopped: str | None = None
     damage: str | None = None
-    for index, plan in enumerate(plans):
+    try:
+        if ledger is not None and ledger.exists():
+            ledger.verify()
+    except LedgerError as error:
+        damage = str(error)
+    stopped = damage
+    for plan in plans:
         reports: list[ChangeReport] = []
-        if index == 0:
-            stopped = damage = _damage_of(ledger)
         for change in plan.changes:
             if stopped is None:
                 report, is_last = _staged(client, guard, change)
@@ -85,16 +88,6 @@ def report_of(
         return attrs.evolve(report, ledger_problem=str(error))
 
 
-def _damage_of(ledger: SQLLedger | None) -> str | None:
-    """The damage of a ledger, in words; None if it is intact or does not exist yet."""
-    try:
-        if ledger is not None and ledger.exists():
-            ledger.verify()
-    except LedgerError as error:
-        return str(error)
-    return None
-
-
 def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, bool]:
     """Stage one change unless the ledger has it; also return whether the plan must stop."""
     why = short(one_line(change.why or ""), LINE) or None
@@ -106,7 +99,9 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
         entry = reserved.entry
         if not isinstance(guard.ledger, SQLLedger):  # which has read it by its own clock
             entry = read_at(datetime.now(UTC), entry)
-        return _report_on_entry(change, entry), False
+        settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
+        reason = f"staged on {entry.at:%Y-%m-%d}{settled}"
+        return _report_on_entry(change, entry, "already staged", reason), False
     except PolicyRefused as error:
         return report_on(change, "refused", str(error).removeprefix(f"{operation}: ")), False
     except AdClientError as error:
@@ -118,7 +113,7 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
         return report, is_last or error.outcome_unknown
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
-    return _judged(change, "staged", None, *call.ended), False
+    return _report_on_entry(change, call.ended[0], "staged"), False
 
 
 def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
@@ -132,28 +127,22 @@ def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
             yield f"{what} was staged by a change that was edited or removed since ({where})"
 
 
-def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:
-    """The report on a change that the ledger has."""
-    if entry.state == "under way":
-        reason = f"another run has until {deadline_text(entry)} to send it"
-        return report_on(change, "under way", reason)
-    if entry.is_unknown:
-        reason = entry.reason or "another run was interrupted while it was sending it"
-        return report_on(change, "unknown", reason, draft_id=entry.draft_id)
-    settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
-    return _judged(change, "already staged", f"staged on {entry.at:%Y-%m-%d}{settled}", entry)
-
-
-def _judged(
-    change: PlannedChange, verdict: Verdict, reason: str | None, entry: Entry
+def _report_on_entry(
+    change: PlannedChange, entry: Entry, verdict: Verdict, reason: str | None = None
 ) -> ChangeReport:
-    """The report on a draft; one that should be rejected stays so in later runs."""
+    """The report on a change that the ledger has; `verdict` holds for a draft that may go live."""
     diff = entry.diff
-    if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
+    if entry.state == "under way":
+        verdict = "under way"
+        reason = f"another run has until {deadline_text(entry)} to send it"
+    elif entry.is_unknown:
+        verdict = "unknown"
+        reason = entry.reason or "another run was interrupted while it was sending it"
+    elif entry.blocks:
+        verdict, reason = "over limit", entry.over_limit
+    elif diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
         before, expected = pair_in_full(diff.before, change.expect)
         verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
-    if entry.blocks:
-        verdict, reason = "over limit", entry.over_limit
     return report_on(change, verdict, reason, draft_id=entry.draft_id, diff=diff)
 
 
