@@ -187,23 +187,21 @@ def table_of(reports: Sequence[PlanReport]) -> Table:
     are_many = len(reports) > 1
     pairs = [(change, report) for report in reports for change in report.changes]
     pairs.sort(key=lambda pair: _severity(pair[0]))
-    all_rows: list[dict[str, str]] = []
-    for change, report in pairs:
-        what = diffs.one_line(change.diff, change.arguments)
-        all_rows.append(
-            {
-                "#": str(change.number),
-                "verdict": change.verdict,
-                "missing": change.missing,
-                "plan": report.plan_id if are_many else "",
-                "call": change.operation,
-                "account and target": ids_in_full(change.account_id, change.target_id),
-                "before -> after": what,
-                "draft": ids_in_full(change.draft_id),
-                "reason": _line(change.reason or ""),
-                "why": _line(change.why or ""),
-            }
-        )
+    all_rows = [
+        {
+            "#": str(change.number),
+            "verdict": change.verdict,
+            "missing": change.missing,
+            "plan": report.plan_id if are_many else "",
+            "call": change.operation,
+            "account and target": ids_in_full(change.account_id, change.target_id),
+            "before -> after": diffs.one_line(change.diff, change.arguments),
+            "draft": ids_in_full(change.draft_id),
+            "reason": _line(change.reason or ""),
+            "why": _line(change.why or ""),
+        }
+        for change, report in pairs
+    ]
     columns = [name for name in next(iter(all_rows), ()) if any(row[name] for row in all_rows)]
     rows = [{name: row[name] for name in columns} for row in all_rows]
     notes: list[str] = []

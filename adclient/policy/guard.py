@@ -127,7 +127,27 @@ class LedgerRecord:
 
     def end(self, result: Result | BaseException, attempts: int) -> None:
         """Record how the write ended, without an error: the caller must receive the draft."""
-        ended = self._after(result, attempts)
+        state: State = "staged"
+        draft_id, diff, reason = None, None, None
+        if isinstance(result, Draft):
+            draft_id, diff = result.draft_id, result.diff
+        else:
+            # Other errors, such as a cancellation, show nothing about the draft. Their text may
+            # contain secrets, such as that of an error of the caller's token function.
+            is_unknown, reason = attempts > 0, type(result).__name__
+            if isinstance(result, AdClientError):
+                is_unknown, draft_id = result.outcome_unknown, result.draft_id
+                reason = one_line(f"{reason}: {result}")
+            state = "unknown" if is_unknown else "not staged"
+        is_judged = state != "not staged" and draft_id is not None
+        ended = attrs.evolve(
+            self.entry,
+            state=state,
+            draft_id=draft_id,
+            diff=diff,
+            reason=reason,
+            over_limit=self._excess(diff or _UNREADABLE) if is_judged else None,
+        )
         self.ended.append(ended)
         # Even if it had to wait until it could begin: a late record is better than none.
         try:
@@ -135,40 +155,11 @@ class LedgerRecord:
                 self.ledger.end(ended)
         except Exception as error:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
-            warn(
-                f"{ended.operation}: the ledger could not record {what}, so its entry "
-                f"{ended.entry_id} becomes unknown: {error}",
-                LedgerWarning,
-            )
+            problem = f"the ledger could not record {what}, so its entry {ended.entry_id}"
+            warn(f"{ended.operation}: {problem} becomes unknown: {error}", LedgerWarning)
         if ended.over_limit is not None:
-            warn(
-                f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
-                f"dashboard: {ended.over_limit}",
-                PolicyWarning,
-            )
-
-    def _after(self, result: Result | BaseException, attempts: int) -> Entry:
-        """The entry of the write once it has ended."""
-        entry = self.entry
-        if isinstance(result, Draft):
-            return attrs.evolve(
-                entry,
-                state="staged",
-                draft_id=result.draft_id,
-                diff=result.diff,
-                over_limit=self._excess(result.diff),
-            )
-        # Other errors, such as a cancellation, show nothing about the draft. Their text may contain
-        # secrets, such as that of an error of the caller's token function.
-        is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
-        if isinstance(result, AdClientError):
-            is_unknown, draft_id = result.outcome_unknown, result.draft_id
-            reason = one_line(f"{reason}: {result}")
-        state: State = "unknown" if is_unknown else "not staged"
-        over_limit = self._excess(_UNREADABLE) if is_unknown and draft_id is not None else None
-        return attrs.evolve(
-            entry, state=state, draft_id=draft_id, reason=reason, over_limit=over_limit
-        )
+            what = f"over your limit: reject {ended.draft_id} in the approval dashboard"
+            warn(f"{ended.operation}: {what}: {ended.over_limit}", PolicyWarning)
 
     def _excess(self, diff: Diff) -> str | None:
         """The excess of the draft over a limit of the policy, in words; never raises."""
