@@ -32,23 +32,18 @@ EXIT_CODES = {
     141: "the reader of the output has closed it, as `head` does",
 }
 
-# The module of each subcommand, which is loaded when that is chosen, and its help text.
 _COMMANDS = {
-    "list": ("_command.listing", "list what one of the seven reads returns"),
-    "plan": ("_command.plan", "check a plan of changes, or stage them"),
-    "ledger": ("_command.ledger", "show, settle and verify the record of writes"),
-    "mcp": ("_command.mcp", "serve the operations to a model, over MCP"),
-    "doctor": (
-        "_command.doctor",
-        "find out by reads what the service does where its interface leaves it open",
-    ),
-    "models": ("_command.models", "write a class for the items of each listing in a service file"),
-    "conform": ("_command.conform", "check whether the service keeps to its interface"),
-    "fake": (
-        "testing.command",
-        "serve a fake ad service over HTTP, with a page to approve its drafts",
-    ),
+    "list": "list what one of the seven reads returns",
+    "plan": "check a plan of changes, or stage them",
+    "ledger": "show, settle and verify the record of writes",
+    "mcp": "serve the operations to a model, over MCP",
+    "doctor": "find out by reads what the service does where its interface leaves it open",
+    "models": "write a class for the items of each listing in a service file",
+    "conform": "check whether the service keeps to its interface",
+    "fake": "serve a fake ad service over HTTP, with a page to approve its drafts",
 }
+# The modules of commands that have another name; the one that is chosen is loaded.
+_MODULES = {"list": "_command.listing", "fake": "testing.command"}
 # The arguments of clients and ledgers that options set under another name.
 _ARGUMENTS = {
     **{name: f"{name}_id" for name in ("account", "campaign", "creative", "draft", "plan")},
@@ -93,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _tell_warning
+            warnings.showwarning = lambda text, *_, **__: tell(f"warning: {text}", YELLOW)
             try:
                 options = _parsed(words)
                 parser = options.parser
@@ -133,10 +128,10 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
     chosen = next((word for word in words if not word.startswith("-")), None)
-    for name, (place, text) in _COMMANDS.items():
+    for name, text in _COMMANDS.items():
         sub = _added(commands.add_parser, name, text)
         if is_completing or name == chosen:
-            module = import_module(f"adclient.{place}")
+            module = import_module(f"adclient.{_MODULES.get(name, f'_command.{name}')}")
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
@@ -210,13 +205,16 @@ class Parser(argparse.ArgumentParser):
                 given["required"] = True
             (exclusive or group).add_argument(*names.split(), **given)
 
-    def add_actions(
-        self, actions: Mapping[str, tuple[str, str, str]], types: Types = _TYPES
-    ) -> None:
-        """Add what a command can do, each with its help, an example and its table of options."""
+    def add_actions(self, actions: str, types: Types = _TYPES) -> None:
+        """Add what a command can do.
+
+        An empty line is between two actions. The first line of each has its name and its help, the
+        second an example, and the others are its table of options.
+        """
         group = self.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-        for name, (text, example, table) in actions.items():
-            action = _added(group.add_parser, name, text)
+        for each in actions.split("\n\n"):
+            head, example, table = each.split("\n", 2)
+            action = _added(group.add_parser, *head.split(": "))
             action.describe(example, table, codes=None, types=types)
 
     def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
@@ -294,10 +292,6 @@ def is_closed_pipe(error: BaseException) -> bool:
     # To Windows, that is an invalid argument; so is the name of a file, which its error has.
     is_invalid = error.errno == errno.EINVAL and error.filename is None
     return is_invalid or isinstance(error, BrokenPipeError)
-
-
-def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
-    tell(f"warning: {message}", YELLOW)
 
 
 def _discard_output() -> None:

@@ -1,10 +1,12 @@
-"""The options of each subcommand that talks to a service: its file, address and credentials."""
+"""How subcommands reach a service, by its file, address and credentials, or are servers."""
 
 import argparse
+import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adclient import AdClient
 from adclient._service.arguments import build_auth, client_arguments
 from adclient._service.file import read_service
 from adclient._values.json_values import JSON
@@ -20,9 +22,6 @@ from adclient.options import (
     from_environment,
     names_service,
 )
-
-if TYPE_CHECKING:
-    from adclient import AdClient
 
 SERVICE = f"""\
 --service FILE  what `adclient doctor --save` has written; other options win ({ENV_SERVICE})
@@ -57,10 +56,8 @@ output:
 _SETTINGS = ("base_url", "timeout", "max_retries", "headers", "proxy", "verify")
 
 
-def open_client(options: argparse.Namespace, **given: object) -> "AdClient":
+def open_client(options: argparse.Namespace, **given: object) -> AdClient:
     """A client with the settings that options have."""
-    from adclient import AdClient
-
     return AdClient(**settings(options, **given))
 
 
@@ -138,3 +135,19 @@ def _credentials(options: argparse.Namespace, variable: str = "") -> dict[str, A
     # A header of its own has no scheme, unless one is named.
     default = "Bearer" if header is None else ""
     return build_auth(default if scheme is None else scheme, header or "authorization", token)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family, backlog=2048)
+    # Accepted connections inherit it. asyncio sets it only for sockets that name their protocol,
+    # and without it, each response waits 40 ms between its head and its body.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """The URL of a listening socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -36,45 +36,31 @@ _NARROWED = f"""\
 --until TIME  only those before this time
 --limit N  only the newest N
 """
-_ACTIONS = {
-    "show": (
-        "list the entries, the oldest first",
-        "adclient ledger show --ledger drafts.db --since 2026-03-01 --state refused",
-        f"""\
+_ACTIONS = f"""\
+show: list the entries, the oldest first
+adclient ledger show --ledger drafts.db --since 2026-03-01 --state refused
 {_NARROWED}{connection.SERVICE}\
 --state STATE  only those in this state: {", ".join(_STATES)}
-{output.SHAPES}""",
-    ),
-    "outcomes": (
-        "read what became of the staged drafts, as far as the service shows it",
-        "adclient ledger outcomes --ledger drafts.db --plan 2026-w47",
-        _NARROWED + output.SHAPES + connection.CONNECTION,
-    ),
-    "unknown": (
-        "list the entries of unknown outcome, which may have staged a draft",
-        "adclient ledger unknown --ledger drafts.db",
-        LEDGER + connection.SERVICE + output.SHAPES,
-    ),
-    "settle": (
-        "record what a human found out about entries, in the approval dashboard",
-        "adclient ledger settle 4f1c --ledger drafts.db --draft draft_51c0 --by kim",
-        f"""\
+{output.SHAPES}
+outcomes: read what became of the staged drafts, as far as the service shows it
+adclient ledger outcomes --ledger drafts.db --plan 2026-w47
+{_NARROWED}{output.SHAPES}{connection.CONNECTION}
+unknown: list the entries of unknown outcome, which may have staged a draft
+adclient ledger unknown --ledger drafts.db
+{LEDGER}{connection.SERVICE}{output.SHAPES}
+settle: record what a human found out about entries, in the approval dashboard
+adclient ledger settle 4f1c --ledger drafts.db --draft draft_51c0 --by kim
 ENTRY...  the id of an entry, or its beginning
 {LEDGER}{connection.SERVICE}\
 | --draft ID  this draft was staged; by default, that of each entry
 | --not-staged  no draft was staged
 ! --by NAME  the name of that human
-{output.SHAPES}""",
-    ),
-    "verify": (
-        "check that no entry was changed or lost, and print the hash of the last row",
-        "adclient ledger verify --ledger drafts.db",
-        f"""\
+{output.SHAPES}
+verify: check that no entry was changed or lost, and print the hash of the last row
+adclient ledger verify --ledger drafts.db
 {LEDGER}{connection.SERVICE}\
 --head HASH  a hash from an earlier report: an error if no row has it, as in an older copy
-""",
-    ),
-}
+"""
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
 

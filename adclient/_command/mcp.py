@@ -5,19 +5,15 @@ import re
 import signal
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from adclient import AsyncAdClient
 from adclient._command import Parser, connection, is_closed_pipe
 from adclient._command.ledger import LEDGER, NEW_LEDGER, prepare
-from adclient._command.listening import address_of, listen
 from adclient._command.terminal import YELLOW, tell
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import from_environment
 from adclient.policy import Policy
-
-if TYPE_CHECKING:
-    from adclient import AsyncAdClient
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
 _HOST = "127.0.0.1"
@@ -58,8 +54,6 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--host needs --http")
     import anyio
 
-    from adclient import AsyncAdClient
-
     import_module("adclient.mcp")  # an error now if the extra is missing
     ledger = None if options.ledger is None else open_ledger(options.ledger)
     client = AsyncAdClient(**connection.settings(options, policy=policy, ledger=ledger))
@@ -96,7 +90,7 @@ def _check_http(options: argparse.Namespace) -> None:
         raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
 
 
-async def _serve(options: argparse.Namespace, client: "AsyncAdClient") -> None:
+async def _serve(options: argparse.Namespace, client: AsyncAdClient) -> None:
     from adclient.mcp import http_app, serve
 
     async with client:
@@ -111,7 +105,7 @@ async def _serve(options: argparse.Namespace, client: "AsyncAdClient") -> None:
         # A client may keep a connection open for as long as it runs.
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
         server = uvicorn.Server(config)
-        with listen(options.host, options.http) as listening:
+        with connection.listen(options.host, options.http) as listening:
             signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
-            print(f"{address_of(listening)}/mcp", flush=True)
+            print(f"{connection.address_of(listening)}/mcp", flush=True)
             await server.serve([listening])

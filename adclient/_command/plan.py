@@ -41,27 +41,19 @@ FILE...  a plan, a TOML file
 | --markdown  one comment for a pull request
 | --json  for programs, one line for each plan
 """
-_ACTIONS = {
-    "check": (
-        "print what a policy would refuse; nothing is sent",
-        "adclient plan check changes.toml --policy policy.toml",
-        _PLANS + connection.SERVICE,
-    ),
-    "stage": (
-        "stage each change once, however often this runs, and print a report",
-        "adclient plan stage changes.toml --ledger drafts.db --new-ledger",
-        _PLANS + LEDGER + NEW_LEDGER + connection.CONNECTION,
-    ),
-    "revert": (
-        "write a plan that reverts the drafts of another one; nothing is sent",
-        "adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml",
-        f"""\
+_ACTIONS = f"""\
+check: print what a policy would refuse; nothing is sent
+adclient plan check changes.toml --policy policy.toml
+{_PLANS}{connection.SERVICE}
+stage: stage each change once, however often this runs, and print a report
+adclient plan stage changes.toml --ledger drafts.db --new-ledger
+{_PLANS}{LEDGER}{NEW_LEDGER}{connection.CONNECTION}
+revert: write a plan that reverts the drafts of another one; nothing is sent
+adclient plan revert 2026-w47 --ledger drafts.db --output revert.toml
 PLAN  the id of the plan whose drafts are reverted
 {LEDGER}\
 --output -o FILE  a new file for the plan; else it is printed
-{connection.SERVICE}""",
-    ),
-}
+{connection.SERVICE}"""
 
 
 def add_arguments(parser: Parser) -> None:

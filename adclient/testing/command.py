@@ -6,7 +6,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from adclient._command import Parser
-from adclient._command.listening import address_of, listen
+from adclient._command.connection import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._service.file import read_service
 from adclient._show.tracebacks import needs

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from adclient._command.listening import address_of, listen
+from adclient._command.connection import address_of, listen
 from adclient.testing._fake.service import FakeAdService
 from adclient.testing.server.app import create_app
 from adclient.testing.server.service import DROP

@@ -14,7 +14,7 @@ from cases import each_case
 
 from adclient import AdClient, NotFound, RetryPolicy
 from adclient._command import main
-from adclient._command.listening import listen
+from adclient._command.connection import listen
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "adclient", "fake", "--port", "0"]
