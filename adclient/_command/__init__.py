@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from shutil import get_terminal_size
-from textwrap import indent
 from typing import Any, NoReturn
 
 from adclient._command.terminal import (
@@ -54,9 +53,11 @@ Types = Mapping[str, Callable[[str], object] | Collection[str]]
 _TYPES: Types = {"N": int, "NUMBER": int, "PORT": int, "SECONDS": float}
 _VARIABLES = {"base_url": "ADCLIENT_BASE_URL", "token": "ADCLIENT_TOKEN"}  # that set them as well
 _OPTION = re.compile(r"([|!]?) ?((?:-\S+ ?)*)(\[?[A-Z:-]*\]?)(?:=([^. ]\S*?))?(\.\.\.)?$")
-_EXAMPLES = """\
+_HELP = """\
 adclient fake
 adclient list beta.campaigns --url http://127.0.0.1:8765 -a account_b204
+
+`adclient COMMAND --help` describes a command.
 """
 
 
@@ -123,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     about = "Work with the ad service. It can stage drafts; nothing here approves one."
     parser = Parser(prog="adclient", description=about)
-    parser.describe(_EXAMPLES, about="`adclient COMMAND --help` describes a command.")
+    parser.describe(_HELP)
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
@@ -158,29 +159,25 @@ class Parser(argparse.ArgumentParser):
         self.color = False  # that of Python 3.14: headings stand out in every version
 
     def describe(
-        self,
-        examples: str,
-        table: str = "",
-        about: str = "",
-        codes: Mapping[int, str] | None = EXIT_CODES,
-        types: Types = _TYPES,
+        self, text: str, codes: Mapping[int, str] = EXIT_CODES, types: Types = _TYPES
     ) -> None:
-        """Add the options of a table, and examples, a text and exit codes below them.
+        """Add the examples and options of a text, and exit codes; its end is shown as it is.
 
-        A line of the table has names, a value, and the help. A value `N=10` has a default, `ID...`
-        may be repeated, and `[URL]` left out. A line that ends with a colon begins a group; lines
-        that begin with `|` exclude each other, and one that begins with `!` is required. `types`
-        are those of values, or choices.
+        Examples begin with `adclient`. The line of an option has names, a value, and the help. A
+        value `N=10` has a default, `ID...` may be repeated, and `[URL]` left out. A line that ends
+        with a colon begins a group; lines that begin with `|` exclude each other, and one that
+        begins with `!` is required. The end is behind an empty line. `types` are those of values,
+        or choices.
         """
-        parts = [f"examples:\n{indent(examples, '  ')}".rstrip(), about.rstrip()]
-        if codes is not None:
-            meanings = (f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
-            parts.append(f"exit codes:{''.join(meanings)}")
-        self.epilog: str | None = "\n\n".join(filter(None, parts))
+        table, _, end = text.partition("\n\n")
+        examples = "examples:"
         types = {**_TYPES, **types}
         group: Any = self
         exclusive: Any = None
         for line in re.sub("\n {4,}", " ", table).splitlines():
+            if line.startswith("adclient "):
+                examples += f"\n  {line}"
+                continue
             if line.endswith(":"):
                 group, exclusive = self.add_argument_group(line[:-1]), None
                 continue
@@ -204,18 +201,16 @@ class Parser(argparse.ArgumentParser):
             if mark == "!":
                 given["required"] = True
             (exclusive or group).add_argument(*names.split(), **given)
+        meanings = "".join(f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+        parts = (examples, end.rstrip(), f"exit codes:{meanings}" if codes else "")
+        self.epilog: str | None = "\n\n".join(filter(None, parts))
 
     def add_actions(self, actions: str, types: Types = _TYPES) -> None:
-        """Add what a command can do.
-
-        An empty line is between two actions. The first line of each has its name and its help, the
-        second an example, and the others are its table of options.
-        """
+        """Add what a command can do: blocks of a name, a help text, an example and options."""
         group = self.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
         for each in actions.split("\n\n"):
-            head, example, table = each.split("\n", 2)
-            action = _added(group.add_parser, *head.split(": "))
-            action.describe(example, table, codes=None, types=types)
+            head, _, text = each.partition("\n")
+            _added(group.add_parser, *head.split(": ")).describe(text, {}, types)
 
     def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
         """A problem that names the option of an argument, as it was typed, or its variable."""

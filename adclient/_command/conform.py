@@ -16,25 +16,22 @@ CODES = EXIT_CODES | {
     1: "a check failed, or the run ended early",
     3: "no check failed, but an operation accepted no request, so little is known of it",
 }
-_EXAMPLES = """\
+_HELP = f"""\
 adclient conform https://ads.example.com -a account_b204
 adclient conform --service service.toml --stage-drafts account_test
-"""
-_ABOUT = """\
-Only reads are sent, unless --stage-drafts names accounts: then each of the nine writes stages two \
-drafts there, and in no other account. Reject them in the approval dashboard.
-"""
-_TABLE = f"""\
 {connection.SURVEY}\
 --stage-drafts ID...  a test account in which drafts may be staged; may be repeated
 --arguments JSON  valid arguments of writes, by the name of the operation
 --timeout SECONDS={TIMEOUT:g}  for everything (%(default)s)
-{connection.SERVICE}{connection.REPORT}"""
+{connection.SERVICE}{connection.REPORT}
+Only reads are sent, unless --stage-drafts names accounts: then each of the nine writes stages two \
+drafts there, and in no other account. Reject them in the approval dashboard.
+"""
 
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, {"JSON": connection.json_object})
+    parser.describe(_HELP, CODES, {"JSON": connection.json_object})
 
 
 def run(options: argparse.Namespace) -> int:

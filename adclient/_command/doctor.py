@@ -24,14 +24,9 @@ CODES = EXIT_CODES | {
     6: "with --check: the service has changed",
     130: "interrupted by Ctrl-C, after a report on what was observed until then",
 }
-_EXAMPLES = """\
+_HELP = f"""\
 adclient doctor https://ads.example.com -a account_b204 --save service.toml
 adclient doctor --check service.toml
-"""
-_ABOUT = """\
-Only reads are sent, one after the other, to this service alone; never a write.
-"""
-_TABLE = f"""\
 {connection.SURVEY}\
 --targeting JSON  a search that finds some of the targeting options, to see how objects are written
 --requests N={MOST_REQUESTS}  the limit of requests (%(default)s)
@@ -46,13 +41,14 @@ the connection:
 --header NAME:VALUE...  a further header, such as that of a tenant; may be repeated
 --ca-file FILE  certificates to trust instead of the usual ones
 --proxy URL  a proxy
+
+Only reads are sent, one after the other, to this service alone; never a write.
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    types = {"JSON": connection.json_object, "NAME:VALUE": _header}
-    parser.describe(_EXAMPLES, _TABLE, _ABOUT, CODES, types)
+    parser.describe(_HELP, CODES, {"JSON": connection.json_object, "NAME:VALUE": _header})
 
 
 def run(options: argparse.Namespace) -> int:

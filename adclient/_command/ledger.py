@@ -75,7 +75,7 @@ def prepare(ledger: SQLLedger, options: argparse.Namespace) -> None:
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe("adclient ledger show --ledger drafts.db")
+    parser.describe("adclient ledger show --ledger drafts.db\n")
     parser.add_actions(_ACTIONS, {"TIME": _moment, "STATE": _STATES})
 
 

@@ -34,27 +34,25 @@ _METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
 _READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
 _FILTERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
 _OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _FILTERS}
+_NARROWING = "\n".join(
+    f"{option} {'JSON' if _FILTERS[name].type == 'object' else option[2:].upper()}"
+    f"  {_FILTERS[name].about or f'only this {option[2:]}'}"
+    for name, option in _OPTIONS.items()
+)
+_NARROWED = "\n".join(
+    f"  {name:<24} {' '.join(_OPTIONS[each.name] for each in read.parameters[1:])}".rstrip()
+    for name, read in _READS.items()
+)
 _SOME_FAILED = 3  # the exit code
-_EXAMPLES = """\
+_HELP = f"""\
 adclient list beta.campaigns --account account_b204
 adclient list gamma.ads -a account_c3d8 --sort -spend --limit 10
 adclient list gamma.ads -a account_c3d8 --columns id,spend --csv >ads.csv
-"""
-_ABOUT = """\
-reads, and what narrows them:
-{reads}
-
-The names of the methods, such as beta.list_campaigns, are accepted as well.
-JSON is written page by page. If that is interrupted, or if --limit leaves something out, the last \
-line on standard error names the --cursor to continue with. That repeats what was written of the \
-last page, if it was not complete.
-"""
-_TABLE = f"""\
 READ  what to list; see below
 --account -a ID...  a connected account; repeatable; by default, those of the service file
 --accounts-from FILE  a file with the id of an account in each line; - is standard input
 --at-once N=10  how many of several accounts are read at once (%(default)s)
-{{filters}}
+{_NARROWING}
 --limit N  the most items to list; with --sort, the first of all
 --cursor CURSOR  where to continue an earlier listing
 {output.SHAPES}\
@@ -66,21 +64,19 @@ columns:
 --columns NAMES  only these, in this order, such as id,name,spend
 --sort NAMES  by these columns, such as -spend,name; a - is descending; all items are read first
 --flat  the fields of objects as columns of their own, such as budget.amount
-{connection.CONNECTION}"""
+{connection.CONNECTION}
+reads, and what narrows them:
+{_NARROWED}
+
+The names of the methods, such as beta.list_campaigns, are accepted as well.
+JSON is written page by page. If that is interrupted, or if --limit leaves something out, the last \
+line on standard error names the --cursor to continue with. That repeats what was written of the \
+last page, if it was not complete.
+"""
 
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    reads = "\n".join(
-        f"  {name:<24} {' '.join(_OPTIONS[each.name] for each in read.parameters[1:])}".rstrip()
-        for name, read in _READS.items()
-    )
-    codes = EXIT_CODES | {_SOME_FAILED: "some of several accounts failed"}
-    filters = "\n".join(
-        f"{option} {'JSON' if _FILTERS[name].type == 'object' else option[2:].upper()}"
-        f"  {_FILTERS[name].about or f'only this {option[2:]}'}"
-        for name, option in _OPTIONS.items()
-    )
     types: Types = {
         "READ": [*_READS, *_METHODS],
         "JSON": connection.json_object,
@@ -88,8 +84,8 @@ def add_arguments(parser: Parser) -> None:
         "MODULE:NAME": _imported,
         "NAMES": output.names_of,
     }
-    table, about = _TABLE.replace("{filters}", filters), _ABOUT.format(reads=reads)
-    parser.describe(_EXAMPLES, table, about, codes, types)
+    codes = EXIT_CODES | {_SOME_FAILED: "some of several accounts failed"}
+    parser.describe(_HELP, codes, types)
     parser.set_defaults(columns=[], sort=[])
 
 

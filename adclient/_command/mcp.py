@@ -17,12 +17,10 @@ from adclient.policy import Policy
 
 _TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
 _HOST = "127.0.0.1"
-_EXAMPLES = """\
+_GRACE = 5  # seconds for calls under way, after Ctrl-C
+_HELP = f"""\
 adclient mcp --account account_b204
 adclient mcp --policy policy.toml --writes --ledger drafts.db
-"""
-_GRACE = 5  # seconds for calls under way, after Ctrl-C
-_TABLE = f"""\
 --policy FILE  the policy, a TOML file
 --account -a ID  the only account; else those of the policy
 --writes  offer the writes, too; needs a policy and a ledger
@@ -34,7 +32,7 @@ _TABLE = f"""\
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, _TABLE)
+    parser.describe(_HELP)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,7 +11,9 @@ from adclient._service.model import Shape, Shapes
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_SERVICE
 
-_ABOUT = """\
+_HELP = f"""\
+adclient models --service service.toml >ads_models.py
+{connection.SERVICE}
 It prints a module with one attrs class for each listing that the doctor has read, for `typed()` \
 and for `adclient list --class`.
 """
@@ -29,9 +31,7 @@ _TAKEN = {"attrs", "bool", "dict", "float", "int", "list", "object", "self", "st
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    examples = "adclient models --service service.toml >ads_models.py"
-    codes = {code: EXIT_CODES[code] for code in (0, 2)}
-    parser.describe(examples, connection.SERVICE, _ABOUT, codes)
+    parser.describe(_HELP, {code: EXIT_CODES[code] for code in (0, 2)})
 
 
 def run(options: argparse.Namespace) -> int:

@@ -30,11 +30,12 @@ CODES = EXIT_CODES | {
     7: "another run is sending a change: stage the plan again later",
     130: "interrupted by Ctrl-C or SIGTERM; the next run continues",
 }
-_EXAMPLES = """\
+_HELP = """\
 adclient plan check changes.toml --policy policy.toml
 adclient plan stage changes.toml --policy policy.toml --ledger drafts.db
+
+Of several exit codes that apply, the worst is returned: 5, 4, 3, 1, then 7.
 """
-_ABOUT = "Of several exit codes that apply, the worst is returned: 5, 4, 3, 1, then 7."
 _PLANS = """\
 FILE...  a plan, a TOML file
 --policy FILE  the policy, a TOML file
@@ -58,7 +59,7 @@ PLAN  the id of the plan whose drafts are reverted
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe(_EXAMPLES, about=_ABOUT, codes=CODES)
+    parser.describe(_HELP, CODES)
     parser.add_actions(_ACTIONS)
 
 

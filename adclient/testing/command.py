@@ -29,7 +29,9 @@ _STORY = """\
 account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
                  account_d118 (delta)"""
 
-_TABLE = """\
+_HELP = """\
+adclient fake
+adclient fake --port 9000 --like service.toml
 --host HOST=127.0.0.1  the address to listen on (%(default)s)
 --port N=8765  0 is any free one (%(default)s)
 --seed TEXT=halden  determines the ids of drafts and continuations (%(default)s)
@@ -43,7 +45,7 @@ _TABLE = """\
 
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
-    parser.describe("adclient fake\nadclient fake --port 9000 --like service.toml", _TABLE)
+    parser.describe(_HELP)
 
 
 def run(options: argparse.Namespace) -> int:
