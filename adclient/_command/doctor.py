@@ -9,10 +9,9 @@ from adclient import AdClient
 from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.terminal import show, show_report, tell_step
 from adclient._service.file import read_service
-from adclient._service.model import AuthShape
-from adclient.doctor import Interrupted, Report, examine
+from adclient._service.model import Service
+from adclient.doctor import Interrupted, examine
 from adclient.errors import ConfigurationError
-from adclient.models import JSON
 from adclient.options import ENV_BASE_URL, ENV_TOKEN, from_environment
 from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
@@ -54,16 +53,13 @@ def add_arguments(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
     file: str | None = options.check
-    service = None if file is None else read_service(file)
-    url: str | None = options.base_url
-    accounts: list[str] = options.account_id
-    if service is not None:
-        if service.accounts and not {*accounts} <= {*service.accounts}:
-            raise ConfigurationError(f"--account: --check is for the accounts of {file}")
-        url, accounts = url or service.url, accounts or list(service.accounts)
-    url = url or from_environment(ENV_BASE_URL)
-    if not url or not accounts:
-        missing = "--account" if url else "URL"
+    known = Service(url="") if file is None else read_service(file)
+    accounts: list[str] = options.account_id or [*known.accounts]
+    if known.accounts and not {*accounts} <= {*known.accounts}:
+        raise ConfigurationError(f"--account: --check is for the accounts of {file}")
+    has_url = bool(options.base_url or known.url or from_environment(ENV_BASE_URL))
+    if not has_url or not accounts:
+        missing = "--account" if has_url else "URL"
         raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
     if options.save is not None:
         _check_writable(options)  # before anything is sent
@@ -82,23 +78,40 @@ def run(options: argparse.Namespace) -> int:
                 progress=None if options.quiet else tell_step,
             )
         except Interrupted as interrupt:
-            _print(interrupt.report, options)
+            show_report(interrupt.report, options)
             raise
     # What a client does not show: names of variables and files, which are no secrets.
-    report = attrs.evolve(
-        report,
-        service=attrs.evolve(
-            report.service,
-            auth=_auth(report.service.auth, None if service is None else service.auth, options),
-            proxy=None if "@" in str(proxy) else proxy,
-            ca_file=None if verify is True else str(verify),
-        ),
+    auth, token_file, env = report.service.auth, options.token_file, options.token_env
+    is_given = (options.token, token_file, env) != (None, None, None)
+    if auth is not None and known.auth is not None and not is_given:
+        auth = known.auth
+    elif auth is not None and auth.env is not None:  # else only further headers are secret
+        is_file = token_file not in (None, "-")
+        place = {"env": None, "file": token_file} if is_file else {"env": env or ENV_TOKEN}
+        auth = attrs.evolve(auth, **place)
+    service = attrs.evolve(
+        report.service,
+        auth=auth,
+        proxy=None if "@" in str(proxy) else proxy,
+        ca_file=None if verify is True else str(verify),
     )
+    report = attrs.evolve(report, service=service)
     if options.save is not None and report.is_accepted:
         report = report.save(options.save, replace=options.force)
-    changes = None if file is None else report.changes(file)
-    _print(report, options, changes)
-    if changes is None or not report.is_accepted:
+    if file is None:
+        show_report(report, options)
+        return report.exit_code
+    changes = report.changes(file)
+    if options.json or options.markdown:
+        show_report(report, options, changes=[*changes])
+    if not options.json:
+        lines = ["Changes", *(changes or ["none"])]
+        if not report.is_accepted:  # so nothing was compared
+            lines = ["Service", str(report["service"]), str(report["credentials"])]
+        show("\n  ".join(lines))
+        if report.problems:
+            show("\n  ".join(["Problems", *report.problems]))
+    if not report.is_accepted:
         return report.exit_code
     return 6 if changes else int(bool(report.problems))  # what no file can know is no news
 
@@ -114,37 +127,6 @@ def _check_writable(options: argparse.Namespace) -> None:
         part.unlink()
     except OSError as error:
         raise ConfigurationError(f"--save: {part} cannot be written: {error.strerror}") from None
-
-
-def _auth(
-    auth: AuthShape | None, known: AuthShape | None, options: argparse.Namespace
-) -> AuthShape | None:
-    """How credentials were sent, with the name of the variable or file that holds the token."""
-    file, env = options.token_file, options.token_env
-    if auth is None or (known is not None and (options.token, file, env) == (None,) * 3):
-        return auth and known
-    if auth.env is None:  # only further headers are secret
-        return auth
-    if file not in (None, "-"):
-        return attrs.evolve(auth, env=None, file=file)
-    return attrs.evolve(auth, env=env or ENV_TOKEN)
-
-
-def _print(
-    report: Report, options: argparse.Namespace, changes: tuple[str, ...] | None = None
-) -> None:
-    if changes is None or options.json or options.markdown:
-        more: dict[str, JSON] = {} if changes is None else {"changes": [*changes]}
-        show_report(report, options, **more)
-    if changes is None or options.json:
-        return
-    if report.is_accepted:
-        lines = ["Changes", *(changes or ["none"])]
-    else:  # so nothing was compared
-        lines = ["Service", str(report["service"]), str(report["credentials"])]
-    show("\n  ".join(lines))
-    if report.problems:
-        show("\n  ".join(["Problems", *report.problems]))
 
 
 def _header(text: str) -> tuple[str, str]:
