@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import quote
 
+from adclient import AccountRead, AdClient, Page
 from adclient._command import EXIT_CODES, Parser, Types, connection, output
 from adclient._command.output import Writer, json_line
 from adclient._command.terminal import YELLOW, tell
 from adclient._service.file import read_service
 from adclient._show.tracebacks import needs
-from adclient._tables.items import Items
 from adclient._tables.records import row_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.jsontext import JSONError, loads
@@ -25,9 +25,6 @@ from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import OPERATIONS
 from adclient.models import Item
 from adclient.options import check_count
-
-if TYPE_CHECKING:
-    from adclient import AccountRead, AdClient, Page
 
 _METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
 # `beta.campaigns` is `beta.list_campaigns`.
@@ -100,44 +97,39 @@ def run(options: argparse.Namespace) -> int:
     ids = _account_ids(options)
     is_one = len(ids) == 1 and options.accounts_from is None
     cls: type[Any] | None = options.cls
+    limit: int | None = None if options.sort else options.limit
     if cls is not None and not has_fields(cls):
         raise ConfigurationError("--class names neither an attrs class nor a dataclass")
     if cls is not None and options.parquet is None:
         raise ConfigurationError("--class is for --parquet")
     if cls is None and options.convert is not None:
         raise ConfigurationError("--convert is for --class")
-    if not is_one and (options.cursor, options.limit if not options.sort else None) != (None, None):
+    if not is_one and (options.cursor, limit) != (None, None):
         raise ConfigurationError("--limit and --cursor are for one --account; --sort takes --limit")
     if options.parquet is not None:
         if options.columns or options.sort or options.flat:
             raise ConfigurationError("--columns, --sort and --flat are not for --parquet")
         with needs("arrow"):  # before anything is read
             import_module("pyarrow.parquet")
+    writer = Writer(options)
     with connection.open_client(options) as client:
         method = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
 
-        def call(*, account_id: str, cursor: JSON = None) -> "Page[Item]":
+        def call(*, account_id: str, cursor: JSON = None) -> Page[Item]:
             page = method(account_id=account_id, cursor=cursor, **filters)
             return page if cls is None else page.typed(cls, convert=options.convert)
 
         if not is_one:
-            return _list_accounts(client, call, ids, options)
-        writer, kept = Writer(options), list[Item]()
+            return _list_accounts(client, call, ids, writer, options)
         page = call(account_id=ids[0], cursor=options.cursor)
-        limit: int | None = None if options.sort else options.limit
         is_read = page.next is None or (limit is not None and limit <= len(page.data))
         if not is_read and writer.leaves_place_for_bar:
             page = page.progress()
-        items: Writer | list[Item] = writer if options.parquet is None else kept
-        _read(page, limit, options.cursor, items)
-    if options.parquet is None:
-        writer.end()
-    else:
-        try:
-            output.write_parquet(str(options.parquet), Items(kept, cls=cls))
-        except ValueError as misfit:  # which names the item and the field
-            tell(str(misfit))
-            return 1
+        if options.parquet is not None:
+            output.write_parquet(options.parquet, page.collect(limit=limit))
+        else:
+            _read(page, limit, options.cursor, writer)
+            writer.end()
     return 0
 
 
@@ -158,10 +150,13 @@ def _account_ids(options: argparse.Namespace) -> list[str]:
 
 
 def _list_accounts(
-    client: "AdClient", read: "AccountRead[Item]", ids: Sequence[str], options: argparse.Namespace
+    client: AdClient,
+    read: AccountRead[Item],
+    ids: Sequence[str],
+    writer: Writer,
+    options: argparse.Namespace,
 ) -> int:
     """Write the items of each account, in Parquet to a file of its own; the exit code."""
-    writer = Writer(options)
     folder = None if options.parquet is None else Path(options.parquet)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # an error before anything is read
@@ -178,9 +173,9 @@ def _list_accounts(
                     unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
                     output.write_parquet(str(unfinished), result)
                     unfinished.replace(part)
-            except (AdClientError, ValueError, OSError) as error:
+            except (AdClientError, OSError) as error:
                 # Of this account alone: such as a value that does not fit the class.
-                if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+                if not isinstance(error, AdClientError) and error.errno != errno.ENAMETOOLONG:
                     raise
                 tell(f"{account_id}: {error}")
                 failed += 1
@@ -191,12 +186,12 @@ def _list_accounts(
     return 1 if failed == len(ids) else _SOME_FAILED if failed else 0
 
 
-def _read(page: "Page[Item]", left: int | None, cursor: JSON, items: Writer | list[Item]) -> None:
-    """Read all pages, or as many items as are left to be read; say how to continue."""
+def _read(page: Page[Item], left: int | None, cursor: JSON, writer: Writer) -> None:
+    """Write all pages, or as many items as are left to be read; say how to continue."""
     try:
         for each in page.pages():
             data = each.data[:left]
-            items.extend(data)
+            writer.add(map(row_of, data))
             is_cut = len(data) < len(each.data)
             cursor = cursor if is_cut else each.next
             left = None if left is None else left - len(data)
@@ -206,7 +201,7 @@ def _read(page: "Page[Item]", left: int | None, cursor: JSON, items: Writer | li
                     tell(f"more items follow{_how_to_continue(cursor, again)}", YELLOW)
                 break
     except (AdClientError, KeyboardInterrupt):
-        if isinstance(items, Writer) and items.is_streamed and cursor is not None:
+        if writer.is_streamed and cursor is not None:
             tell(f"the listing is not complete{_how_to_continue(cursor)}")
         raise
 

@@ -15,14 +15,11 @@ from stat import S_ISFIFO
 from adclient._command.terminal import BOLD, did_you_mean, for_people, painted, width_of
 from adclient._show.html import ranked_columns
 from adclient._tables.items import Items
-from adclient._tables.records import by_name, json_text, row_of
+from adclient._tables.records import Row, by_name, json_text
 from adclient._values.json_values import is_object
 from adclient._values.text import WHOLE, short
-from adclient.errors import ConfigurationError
+from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import Item
-
-Row = Mapping[str, object]
-Rows = Sequence[Row]
 
 SHAPES = """\
 output:
@@ -33,7 +30,6 @@ output:
 _GAP = "  "
 _NARROW = 24  # to which texts are cut, so that more columns fit
 _NARROWEST = 4  # of a column that is chosen
-_SPECIAL = re.compile(r'[",\t\r\n=+\-@＝＋－＠]')  # which most cells do not contain
 _QUOTED = re.compile(r'[",\r\n]')
 # Where a spreadsheet may see a formula, also in the full width of East Asian scripts. Where commas
 # are decimal points, it separates cells by semicolons, and ignores quotes between them.
@@ -63,10 +59,6 @@ class Writer:
         self.is_streamed = self._shape == "json" and not options.sort and options.parquet is None
         self._rows: list[Row] = []
         self._seen: dict[str, None] = {}
-
-    def extend(self, items: Iterable[Item]) -> None:
-        """Write or keep some items."""
-        self.add(map(row_of, items))
 
     def add(self, rows: Iterable[Row]) -> None:
         """Write or keep some rows."""
@@ -131,7 +123,11 @@ def _rank(value: object) -> tuple[int, Decimal, str]:
 
 
 def write(
-    rows: Rows, shape: str, *, below: Sequence[str] = (), chosen: Sequence[str] | None = None
+    rows: Sequence[Row],
+    shape: str,
+    *,
+    below: Sequence[str] = (),
+    chosen: Sequence[str] | None = None,
 ) -> None:
     """Write rows to standard output.
 
@@ -154,8 +150,11 @@ def write(
 
 def write_parquet(path: str, items: Items[Item]) -> None:
     """Write items to a Parquet file."""
-    # A plain import would need types that pyarrow does not have.
-    import_module("pyarrow.parquet").write_table(items.to_arrow(), path)
+    try:
+        # A plain import would need types that pyarrow does not have.
+        import_module("pyarrow.parquet").write_table(items.to_arrow(), path)
+    except ValueError as misfit:  # which names the item and the field
+        raise AdClientError(str(misfit)) from None
 
 
 def json_line(value: object) -> str:
@@ -168,15 +167,13 @@ def json_line(value: object) -> str:
 
 def _csv_cell(value: object) -> str:
     text = value if isinstance(value, str) else "" if value is None else json_text(value)
-    if not _SPECIAL.search(text):
-        return text
     if not isinstance(value, int | float | Decimal):
         text = _FORMULA.sub("'", text)
     # The module `csv` does not quote every line break.
     return '"{}"'.format(text.replace('"', '""')) if _QUOTED.search(text) else text
 
 
-def _write_table(rows: Rows, below: Sequence[str], chosen: Sequence[str] | None) -> None:
+def _write_table(rows: Sequence[Row], below: Sequence[str], chosen: Sequence[str] | None) -> None:
     if not rows:
         print("(nothing)")
         return
@@ -190,8 +187,15 @@ def _write_table(rows: Rows, below: Sequence[str], chosen: Sequence[str] | None)
     widths = _fitting(widths, numbers, len(chosen or ()))
 
     def line_of(texts: Iterable[str]) -> str:
-        padded = map(_padded, texts, widths.values(), (name in numbers for name in widths))
-        return _GAP.join(padded).rstrip()
+        padded: list[str] = []
+        for text, (name, width) in zip(texts, widths.items(), strict=True):
+            mark = ""
+            while width_of(text) + len(mark) > width:
+                text, mark = text[:-1], "…"
+            blanks = " " * (width - width_of(text) - len(mark))
+            padded += [blanks, text, mark] if name in numbers else [text, mark, blanks]
+            padded.append(_GAP)
+        return "".join(padded).rstrip()
 
     print(painted(line_of(map(short, widths)), BOLD, sys.stdout))
     for number, texts in enumerate(zip(*(cells[name] for name in widths), strict=True)):
@@ -211,11 +215,12 @@ def _fitting(widths: Mapping[str, int], numbers: Collection[str], chosen: int) -
     room = get_terminal_size().columns + len(_GAP)
     least = max(3, min(chosen, room // (_NARROWEST + len(_GAP))))
     fitting: dict[str, int] = {}
+    taken = 0
     for name, width in widths.items():
-        smallest = {**fitting, name: width}
-        cut = (w if n in numbers else min(w, _NARROW) for n, w in smallest.items())
-        if len(fitting) < least or sum(cut) + len(_GAP) * len(smallest) <= room:
+        smallest = len(_GAP) + (width if name in numbers else min(width, _NARROW))
+        if len(fitting) < least or taken + smallest <= room:
             fitting[name] = width
+            taken += smallest
     while sum(fitting.values()) + len(_GAP) * len(fitting) > room and max(fitting.values()) > 1:
         longest = max(
             fitting,
@@ -223,11 +228,3 @@ def _fitting(widths: Mapping[str, int], numbers: Collection[str], chosen: int) -
         )
         fitting[longest] -= 1
     return fitting
-
-
-def _padded(text: str, width: int, is_number: bool) -> str:
-    mark = ""
-    while width_of(text) + len(mark) > width:
-        text, mark = text[:-1], "…"
-    blanks = " " * (width - width_of(text) - len(mark))
-    return f"{blanks}{text}{mark}" if is_number else f"{text}{mark}{blanks}"
