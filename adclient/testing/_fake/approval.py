@@ -263,6 +263,7 @@ class ApprovalRefused(Exception):
     """
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class Dashboard:
     """The approval dashboard, in which a human approves or rejects drafts.
 
@@ -289,19 +290,11 @@ class Dashboard:
         ['staged', 'armed', 'approved', 'applied']
     """
 
-    def __init__(
-        self,
-        drafts: DraftStore,
-        accounts: Accounts,
-        clock: FakeClock,
-        lock: RLock,
-        two_reviewers: bool,
-    ) -> None:
-        self.two_reviewers: bool = two_reviewers
-        self._drafts = drafts
-        self._accounts = accounts
-        self._clock = clock
-        self._lock = lock
+    _drafts: DraftStore
+    _accounts: Accounts
+    _clock: FakeClock
+    _lock: RLock
+    two_reviewers: bool
 
     def __repr__(self) -> str:
         return f"<Dashboard, {self.waiting} waiting>"

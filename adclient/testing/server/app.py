@@ -1,5 +1,9 @@
 """The ASGI application: the service, its OpenAPI document and the approval page."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Thread
+
 import attrs
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -9,6 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adclient._command.connection import address_of, listen
 from adclient._http.network import is_loopback
 from adclient._tasks.clock import monotonic
 from adclient.testing._fake.clock import FakeClock
@@ -91,3 +96,39 @@ def create_app(
         ],
         middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],
     )
+
+
+@contextmanager
+def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> Generator[str]:
+    """Serve a fake over HTTP, in a thread of its own, inside a `with` block.
+
+    Args:
+        fake: The service.
+        host: The address to listen on.
+        port: The port; 0 is any free one.
+
+    Yields:
+        The URL of the service, for `AdClient` or any other tool.
+
+    Raises:
+        OSError: The server cannot listen on the address.
+
+    Examples:
+        >>> from adclient import AdClient
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.server import serving
+        >>> with serving(FakeAdService()) as url, AdClient(url) as client:
+        ...     client.beta.list_campaigns(account_id="account_b204").data[0].id
+        'campaign_57a7'
+    """
+    from adclient.testing.server.uvicorn_server import server_of  # other servers need no uvicorn
+
+    with listen(host, port) as listening:
+        server = server_of(create_app(fake))
+        thread = Thread(target=server.run, args=([listening],), name="adclient-fake", daemon=True)
+        thread.start()
+        try:
+            yield address_of(listening)
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -8,7 +8,6 @@ becomes a status 500.
 
 import re
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Any, cast
 
 import anyio
@@ -44,33 +43,24 @@ def _described(operation: Operation) -> Object:
         "summary": operation.about.removesuffix("."),
         "tags": [operation.namespace],
     }
-    schemas: Object = {p.name: _DATA["types"][p.type] for p in operation.parameters}
     if operation.is_write:
-        required: list[JSON] = [p.name for p in operation.parameters if p.required]
-        body: Object = {"type": "object", "properties": schemas, "required": required}
-        content = _json({**body, "additionalProperties": False})
-        described["requestBody"] = {"required": True, "content": content}
-        responses = {201: _ref("Draft"), **dict.fromkeys(_DATA["write_refusals"], _ref("Error"))}
-    else:
-        item = {**_DATA["item"], "title": operation.result.__name__}
-        parts: Object = {"data": {"type": "array", "items": item}, "page": _DATA["page"]}
-        listing: Object = {"type": "object", "properties": parts, "required": [*parts]}
-        responses = {200: listing, **dict.fromkeys(_DATA["read_refusals"], _ref("Error"))}
-        query: list[JSON] = []
-        for p in operation.parameters:
-            schema = schemas[p.name]
-            shape: Object = {"content": _json(schema)} if p.type == "object" else {"schema": schema}
-            query.append({"name": p.name, "in": "query", "required": p.required, **shape})
-        described["parameters"] = [*query, _DATA["cursor"]]
-    described["responses"] = {
-        str(status): {"description": HTTPStatus(status).phrase, "content": _json(schema)}
-        for status, schema in responses.items()
-    }
-    return described
-
-
-def _ref(name: str) -> Object:
-    return {"$ref": f"#/components/schemas/{name}"}
+        body: Object = {
+            "type": "object",
+            "properties": {p.name: _DATA["body"][p.type] for p in operation.parameters},
+            "required": [p.name for p in operation.parameters if p.required],
+            "additionalProperties": False,
+        }
+        described["requestBody"] = {"required": True, "content": _json(body)}
+        return {**described, "responses": _DATA["write"]}
+    query: list[JSON] = [
+        {"name": p.name, "in": "query", "required": p.required, **_DATA["query"][p.type]}
+        for p in operation.parameters
+    ]
+    item = {**_DATA["item"], "title": operation.result.__name__}
+    parts: Object = {"data": {"type": "array", "items": item}, "page": _DATA["page"]}
+    listing = _json({"type": "object", "properties": parts, "required": [*parts]})
+    responses: Object = {"200": {"description": "OK", "content": listing}, **_DATA["read"]}
+    return {**described, "parameters": [*query, _DATA["cursor"]], "responses": responses}
 
 
 def _json(schema: JSON) -> Object:

@@ -14,7 +14,6 @@ from interface_table import ROWS
 from starlette.testclient import TestClient
 from waiting import until
 
-import adclient.testing.server
 from adclient import AdClient, APIError, CallTimeout, ConnectionLost, OutcomeUnknown
 from adclient._core.operations import OPERATIONS
 from adclient._core.response import Failure, RawResponse
@@ -126,7 +125,3 @@ def test_document_describes_every_operation(fake) -> None:
     for row in ROWS:
         [(method, described)] = document["paths"][row.path].items()
         assert (method, described["operationId"]) == (row.method.lower(), row.call)
-
-
-def test_unknown_name_of_the_server_is_an_error() -> None:
-    assert not hasattr(adclient.testing.server, "nothing")
