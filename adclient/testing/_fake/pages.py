@@ -55,7 +55,7 @@ class Pages:
         self, request: ParsedRequest, items: Sequence[Values], fault: PagingFault | None
     ) -> Mapping[str, object]:
         """The page that a request asks for, with something wrong if there is a fault."""
-        listing = request.style.listing
+        listing = request.listing
         size = max(1, len(items))
         if listing.next and listing.page_size:
             size = request.page_size or listing.page_size
@@ -64,7 +64,7 @@ class Pages:
         is_last = end >= len(items)
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
         data: Sequence[Values] = [] if fault == "empty_page" else items[start + shift : end + shift]
-        convention = request.style.conventions.end_of_listing
+        convention = request.conventions.end_of_listing
         page: dict[str, JSON] = {"next": _ENDS.get(convention)}
         if not is_last:
             page["next"] = self._continuation(request, end, size)
@@ -86,13 +86,13 @@ class Pages:
 
     def _continuation(self, request: ParsedRequest, offset: int, size: int) -> JSON:
         """The continuation of a listing at an item."""
-        following = request.style.next
+        following = request.next
         issued_at = 0 if self.life is None else ceil(self._milliseconds)
         token = self._signed(request, issued_at << _OFFSET_BITS | offset)
         if following.form == "string":
             return token
         values: Values = {"page": offset // size + 1, "offset": offset, "size": size}
-        parameter = request.style.conventions.cursor_parameter
+        parameter = request.conventions.cursor_parameter
         if following.form == "number":
             return values.get(_meaning(parameter), int(token, 16))
         own = {each.name for each in request.operation.parameters}
@@ -114,7 +114,7 @@ class Pages:
         entries: Values = {key: value for key, value in sent if value is not None}
         if not entries:
             return 0
-        if request.style.conventions.continuation is None:  # an object or URL comes back whole
+        if request.conventions.continuation is None:  # an object or URL comes back whole
             cursor = next(iter(entries.values()))
             if isinstance(cursor, dict):
                 entries, cursor = cursor, next(iter(cursor.values()), None)
@@ -130,7 +130,7 @@ class Pages:
         """The item that a part of a continuation names; None if it names none."""
         if meaning in ("page", "offset") and re.fullmatch("0*[1-9][0-9]{,8}", text):
             return int(text) if meaning == "offset" else (int(text) - 1) * size
-        if request.style.next.form == "number" and text.isdecimal():
+        if request.next.form == "number" and text.isdecimal():
             text = f"{int(text[:40]):012x}"
         place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,32}", text) else 0
         if not place or text != self._signed(request, place):

@@ -1,7 +1,7 @@
 """Requests: recorded as they came, and parsed into an operation and its arguments."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Self, TypeGuard, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -112,30 +112,20 @@ _BY_PATH = {operation.path: operation for operation in OPERATIONS}
 
 
 @attrs.frozen
-class Style:
-    """What an operation expects: its conventions, its pages, and the form of continuations.
-
-    `names` are the parameters in which a continuation comes back: those of the next URL or object
-    where clients take it apart, else only one. `sizes` are those that set the size of a page.
-    """
-
-    conventions: Conventions
-    listing: Listing
-    next: Next
-    names: tuple[str, ...]
-    sizes: tuple[str, ...]
-
-
-@attrs.frozen
 class ParsedRequest:
-    """The operation and the arguments of a request, its page size, and what it continues with."""
+    """The operation and the arguments of a request, its page size, and what it continues with.
+
+    `conventions`, `listing` and `next` are those of the operation.
+    """
 
     operation: Operation
     url: str
     arguments: Mapping[str, JSON]
     page_size: int | None
     continuation: Mapping[str, JSON]
-    style: Style
+    conventions: Conventions
+    listing: Listing
+    next: Next
 
     def text(self, name: str) -> str | None:
         """A text argument."""
@@ -176,26 +166,34 @@ def parsed(request: Request, base_url: str, service: Service, profile: Profile) 
     if operation.method != request.method:
         method = operation.method
         raise http_error("method_not_allowed", headers={"allow": method}, method=method)
-    style = _style_of(service, operation, profile.page_size_parameter)
+    conventions = of_read(service.conventions, operation.full_name)
+    listing = service.listings.get(operation.full_name, Listing(account_id=""))
+    next_ = listing.next or Next(form="string")
+    known = {parameter.name: parameter for parameter in operation.parameters}
     place: ReadPlace = "body"
+    names, sizes = list[str](), list[str]()  # of a continuation, and of the size of a page
     if not operation.is_write:
-        place = profile.read_parameters or style.conventions.read_parameters
+        place = profile.read_parameters or conventions.read_parameters
+        is_followed = next_.form == "URL" and conventions.follow_next_urls
+        # Those of the next URL or object where clients take it apart, else only one.
+        parts = next_.parameters if is_followed or conventions.continuation else ()
+        names = [each for each in parts if each not in known] or [conventions.cursor_parameter]
+        sizes = [*filter(None, [profile.page_size_parameter, *(conventions.page_size or {})])]
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
-    known = {parameter.name: parameter for parameter in operation.parameters}
     if place == "query" or (place == "either" and not request.body):
         if request.body:
             raise http_error("unexpected_body")
-        arguments = _from_query(query, operation, style)
+        arguments = _from_query(query, operation, names, conventions.object_style)
     else:
         arguments = _from_body(request.body or b"")
         in_query = {name: text for name, text in query if name not in known}
-        is_next_url = style.next.form == "URL" and in_query.keys() <= set(style.names)
+        is_next_url = next_.form == "URL" and in_query.keys() <= set(names)
         if query and not (in_query and is_next_url):
             raise http_error("unexpected_query")
         arguments |= in_query
-    sizes = [_page_size(name, arguments.pop(name)) for name in style.sizes if name in arguments]
-    continuation = {name: arguments.pop(name) for name in style.names if name in arguments}
+    page_sizes = [_page_size(name, arguments.pop(name)) for name in sizes if name in arguments]
+    continuation = {name: arguments.pop(name) for name in names if name in arguments}
     for name, value in arguments.items():
         if name not in known:
             raise invalid_parameter(name, "unknown")
@@ -205,22 +203,8 @@ def parsed(request: Request, base_url: str, service: Service, profile: Profile) 
     for name, parameter in known.items():
         if parameter.required and name not in arguments:
             raise invalid_parameter(name, "required")
-    size = sizes[0] if sizes else None
-    return ParsedRequest(operation, url, arguments, size, continuation, style)
-
-
-def _style_of(service: Service, operation: Operation, size_name: str | None) -> Style:
-    conventions = of_read(service.conventions, operation.full_name)
-    listing = service.listings.get(operation.full_name, Listing(account_id=""))
-    following = listing.next or Next(form="string")
-    is_followed = following.form == "URL" and conventions.follow_next_urls
-    names = following.parameters if is_followed or conventions.continuation else ()
-    own = {parameter.name for parameter in operation.parameters}
-    names = tuple(name for name in names if name not in own) or (conventions.cursor_parameter,)
-    sizes = tuple(name for name in (size_name, *(conventions.page_size or {})) if name)
-    if operation.is_write:
-        names = sizes = ()
-    return Style(conventions, listing, following, names, sizes)
+    size = page_sizes[0] if page_sizes else None
+    return ParsedRequest(operation, url, arguments, size, continuation, conventions, listing, next_)
 
 
 def _page_size(name: str, value: JSON) -> int:
@@ -240,10 +224,10 @@ def _from_body(body: bytes) -> dict[str, JSON]:
 
 
 def _from_query(
-    query: list[tuple[str, str]], operation: Operation, style: Style
+    query: list[tuple[str, str]], operation: Operation, cursors: Collection[str], style: str
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
-    is_deep = style.conventions.object_style == "deep_object"
+    is_deep = style == "deep_object"
     arguments: dict[str, JSON] = {}
     for name, text in query:
         root, *path = name.replace("]", "").split("[")
@@ -257,7 +241,7 @@ def _from_query(
             values[path[-1]] = text
         elif name in arguments:
             raise invalid_parameter(name, "repeated")
-        elif name in objects or (name in style.names and text.startswith("{")):
+        elif name in objects or (name in cursors and text.startswith("{")):
             try:
                 arguments[name] = jsontext.loads(text.encode())
             except jsontext.JSONError:
