@@ -22,9 +22,8 @@ NEW_LEDGER = """\
     name everything would be staged again
 """
 _FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
-# A table has these on a line below each entry, or leaves them to JSON and CSV.
-_BELOW = {"operation", "account_id", "arguments", "diff", "over_limit", "reason"}
-_NO_COLUMNS = _BELOW | {"change", "rule", "refusals", "deadline"}
+# A table has others on a line below each entry, or leaves them to JSON and CSV.
+_COLUMNS = ("entry_id", "state", "draft_id", "actor", "at", "why", "settled_by", "seen")
 _FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
 _STATES = get_args(State)
 _NARROWED = f"""\
@@ -116,10 +115,10 @@ def run(options: argparse.Namespace) -> int:
             what = diffs.one_line(entry.diff, entry.arguments)
             reason = short(entry.over_limit or entry.reason or "", NOTE)
             below.append(" · ".join(filter(None, (entry.operation, target, what, reason))))
-            fields = {name: value for name, value in fields.items() if name not in _NO_COLUMNS}
         elif shape == "csv" and entry.diff is not None:
             fields["diff"] = ", ".join(diffs.lines(entry.diff))
-        rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
+        names = _COLUMNS if shape == "table" else (*_FIRST, *fields)
+        rows.append({name: fields[name] for name in names if name in fields})
     output.write(rows, shape, below=below)
     return 0
 

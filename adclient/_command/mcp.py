@@ -4,7 +4,6 @@ import argparse
 import re
 import signal
 import sys
-from importlib import import_module
 
 from adclient import AsyncAdClient
 from adclient._command import Parser, connection, is_closed_pipe
@@ -46,13 +45,22 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("name the accounts in a policy, or one with --account")
     if options.writes and (options.policy is None or options.ledger is None):
         raise ConfigurationError("--writes needs --policy and --ledger")
-    if options.http is not None:
-        _check_http(options)
-    elif options.host != _HOST:
+    if options.http is None and options.host != _HOST:
         raise ConfigurationError("--host needs --http")
     import anyio
 
-    import_module("adclient.mcp")  # an error now if the extra is missing
+    from adclient.mcp import LOOPBACK  # an error now if the extra is missing
+
+    if options.http is not None:
+        if options.http not in range(65536):
+            raise ConfigurationError("--http must be a port from 0 to 65535")
+        token = from_environment(_TOKEN)
+        if token is not None and not re.fullmatch("[!-~]+", token):
+            problem = f"{_TOKEN} must be one word of visible ASCII characters, without `Bearer`"
+            raise ConfigurationError(problem)
+        if options.host not in LOOPBACK and token is None:
+            place = f"--host {options.host} is not this machine alone"
+            raise ConfigurationError(f"{place}: set {_TOKEN}")
     ledger = None if options.ledger is None else open_ledger(options.ledger)
     client = AsyncAdClient(**connection.settings(options, policy=policy, ledger=ledger))
     if options.writes and ledger is not None:
@@ -73,19 +81,6 @@ def run(options: argparse.Namespace) -> int:
     finally:
         signal.signal(signal.SIGINT, on_interrupt)
     return code
-
-
-def _check_http(options: argparse.Namespace) -> None:
-    from adclient.mcp import LOOPBACK
-
-    if options.http not in range(65536):
-        raise ConfigurationError("--http must be a port from 0 to 65535")
-    token = from_environment(_TOKEN)
-    if token is not None and not re.fullmatch("[!-~]+", token):
-        problem = f"{_TOKEN} must be one word of visible ASCII characters, without `Bearer`"
-        raise ConfigurationError(problem)
-    if options.host not in LOOPBACK and token is None:
-        raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
 
 
 async def _serve(options: argparse.Namespace, client: AsyncAdClient) -> None:

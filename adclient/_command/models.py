@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from keyword import iskeyword
 
 from adclient._command import EXIT_CODES, Parser, connection
@@ -54,9 +54,24 @@ def _add_class(wanted: str, fields: Shapes, made: dict[str, str]) -> str:
     """Write a class after those of its fields; its name."""
     name = _unused(wanted, made)
     made[name] = ""  # taken; its text follows those of the classes in it
-    lines = [*_fields(name, fields, made)]
+    lines = ["@attrs.frozen(kw_only=True)", f"class {name}:"]
+    taken = set(_TAKEN)
+    for field, shape in fields.items():
+        if field.partition(".")[0] in fields.keys() - {field}:
+            continue  # `typed` reads such a name as a path into the other field
+        # The name itself where Python allows it, else one like it.
+        words = re.sub(r"\W+", "_", field, flags=re.ASCII).strip("_").lower()
+        likes = (field, words, f"field_{words}".rstrip("_"))
+        attribute = _unused(next(each for each in likes if _PLAIN.fullmatch(each)), taken)
+        taken.add(attribute)
+        kind = _type(shape, f"{name}{attribute.title().replace('_', '')}", made)
+        value = " = None" * shape.is_optional
+        if attribute != field:  # which reaches the code only as a literal
+            default = "default=None, " * shape.is_optional
+            value = f' = attrs.field({default}metadata={{"name": {field!r}}})'
+        lines.append(f"    {attribute}: {kind}{value}")
     del made[name]
-    made[name] = "\n".join(["@attrs.frozen(kw_only=True)", f"class {name}:", *lines, ""])
+    made[name] = "\n".join([*lines, ""])
     return name
 
 
@@ -65,24 +80,6 @@ def _unused(name: str, taken: Container[str]) -> str:
     while name in taken or iskeyword(name):
         name += "_"
     return name
-
-
-def _fields(owner: str, fields: Shapes, made: dict[str, str]) -> Iterator[str]:
-    taken = set(_TAKEN)
-    for name, shape in fields.items():
-        if name.partition(".")[0] in fields.keys() - {name}:
-            continue  # `typed` reads such a name as a path into the other field
-        # The name itself where Python allows it, else one like it.
-        words = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
-        likes = (name, words, f"field_{words}".rstrip("_"))
-        attribute = _unused(next(each for each in likes if _PLAIN.fullmatch(each)), taken)
-        taken.add(attribute)
-        kind = _type(shape, f"{owner}{attribute.title().replace('_', '')}", made)
-        value = " = None" * shape.is_optional
-        if attribute != name:  # which reaches the code only as a literal
-            default = "default=None, " * shape.is_optional
-            value = f' = attrs.field({default}metadata={{"name": {name!r}}})'
-        yield f"    {attribute}: {kind}{value}"
 
 
 def _type(shape: Shape, name: str, made: dict[str, str]) -> str:
