@@ -29,9 +29,9 @@ NAMES = (
     *("nextPageToken", "continuation_token", "continuationToken", "next_cursor", "nextCursor"),
     *("page_cursor", "pageCursor", "continuation", "continue", "marker", "next_page", "nextPage"),
     *("bookmark", "start_cursor", "startCursor", "start_after", "startAfter", "start_key"),
-    *("startKey", "last_key", "lastId", "after_id", "afterId", "pagination_token"),
+    *("startKey", "last_key", "lastId", "after_id", "afterId", "max_id", "pagination_token"),
     *("paginationToken", "page_id", "page_key", "paging_token", "scroll_id", "since", "since_id"),
-    *("token", "key", *PAGE_NAMES, *OFFSET_NAMES),
+    *("token", "key", "NextToken", "Marker", *PAGE_NAMES, *OFFSET_NAMES),
 )
 COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
 # Which may take a number, or a text, for something else than the service means by it. The first

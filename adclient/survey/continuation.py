@@ -28,7 +28,6 @@ LARGER = "pass an account with more items"
 _TO_CONFIRM = 3  # pages
 _TO_COMPARE = 20
 _TOGETHER = 8  # names in one request
-_OLD = 3  # requests, after which a continuation that expires is not used
 
 
 def search(found: Examination, reading: Reading, reserve: int) -> None:
@@ -95,9 +94,9 @@ def _effect(reading: Reading, pages: Chain, seen: Observation) -> Effect:
 
 
 def _fresh(found: Examination, reading: Reading) -> Observation:
-    """The first page, requested again if its continuation may have expired."""
+    """The first page, requested again if its continuation may have expired, or been used."""
     page = reading.pages[0]
-    if reading.expires and page not in found.observations[-_OLD:]:
+    if reading.expires and page not in found.observations[-1:]:
         again = found.ask(page.probe, purpose="a younger continuation")
         reading.pages = [again if again.ids == page.view.ids else page]
     return reading.pages[0]

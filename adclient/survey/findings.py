@@ -277,7 +277,9 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
             break
     last = reading.views[-1]
     if last.end is not None:
-        yield from (f"{what}, so items may be missing; {ASK}" for what in contradictions(reading))
+        sizes = {len(page.items) for each in accepted for page in each.views}
+        stated = contradictions(reading, sizes)
+        yield from (f"{what}, so items may be missing; {ASK}" for what in stated)
     if found.is_check:
         return
     # Where no page has a next one, a page without it may mean something else.

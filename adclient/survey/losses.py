@@ -2,9 +2,8 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
-from datetime import datetime, timedelta
 from itertools import accumulate
 
 import attrs
@@ -16,12 +15,13 @@ from adclient.models import JSON
 from adclient.survey.candidates import COUNTING, PAGE_NAMES, number_of, query_in
 from adclient.survey.observation import Observation, texts
 from adclient.survey.reading import Candidate, Chain, Examination, Reading
+from adclient.survey.samples import ID_NAME
 
 ASK = "ask the makers of the service (`--markdown` has the questions)"
 Scalar = str | int | float | None
 
 _MOST_COUNTED = 100_000  # larger numbers count neither pages nor items
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 _SIZE = re.compile("limit|size|per_?page|max_?results", re.IGNORECASE)
 _HEADER = "header "  # precedes its name
 _HEADERS = re.compile("next|cursor|continu|page|total|count")
@@ -79,13 +79,16 @@ def has_item_before(
 ) -> bool:
     """Whether a value beside a continuation leads to an item between two pages.
 
-    Such as of a time that several items share, or of a number that is taken for another.
+    Such as of a number that several items share, or that is taken for another.
     """
     first, second = pages[0].view, pages[1].view
-    if candidate.known or not candidate.name or not second.ids:
+    number = number_of(first.next)
+    is_counted = _counts(pages, by_page=True) or _steps(pages) == {0}  # also if it is no number
+    if number is None or is_counted or candidate.known or not candidate.name or not second.ids:
         return False
     start = reading.keys(second)[0]
-    for value in _neighbours(pages):
+    for near in (number - 1, *([number + 1] if number > _MOST_COUNTED else ())):
+        value = str(near) if isinstance(first.next, str) else near
         probe = candidate.probe(pages[0], value)
         page = found.ask(probe, purpose="a value beside `next`", is_needed=False).page
         keys = () if page is None else reading.keys(page)
@@ -95,22 +98,11 @@ def has_item_before(
     return False
 
 
-def _neighbours(pages: Chain) -> list[JSON]:
-    """The values beside a continuation that does not count exactly."""
-    value = pages[0].view.next
-    number = number_of(value)
-    if number is not None and not _counts(pages, by_page=True) and _steps(pages) != {0}:
-        near = [number - 1, *([number + 1] if number > _MOST_COUNTED else ())]
-        return [str(each) if isinstance(value, str) else each for each in near]
-    if isinstance(value, str) and (time := _TIME.match(value)):
-        at, second = datetime.fromisoformat(time[0]), timedelta(seconds=1)
-        near_times = [(at + step).isoformat(value[10]) for step in (-second, second)]
-        return [f"{each}{value[19:]}" for each in near_times]
-    return []
-
-
 def ties(reading: Reading) -> str:
-    """Which fields of the last item of a page a continuation is, if items share their values."""
+    """Which fields of the last item of a page a continuation is, if items may share their values.
+
+    That no others share a time or an amount is chance; those that do may be the ones that are lost.
+    """
     following = [page for page in reading.views if page.end is None and page.items]
     if len(following) < 2 or _steps(reading.pages) == {0}:
         return ""
@@ -122,11 +114,13 @@ def ties(reading: Reading) -> str:
         values = [str(each.get(name)) for each in nexts]
         if len(set(values)) > 1:  # what stays the same does not tell where a page begins
             found = (path for path in last[0] if [str(each.get(path)) for each in last] == values)
-            paths.append(next(found, "id"))
+            paths.append(next(found, "time" if all(map(_TIME.fullmatch, values)) else "id"))
     is_shared = len({tuple(str(each.get(path)) for path in paths) for each in items}) < len(items)
-    if paths and "id" not in paths and is_shared:
+    value = last[0].get(paths[0]) if len(paths) == 1 and not ID_NAME.fullmatch(paths[0]) else None
+    is_amount = bool(_TIME.fullmatch(value)) if isinstance(value, str) else value is not None
+    if paths and "id" not in paths and (is_shared or is_amount):
         what = one_line(" and ".join(paths), 40)
-        return f"`next` is the `{what}` of an item, which others share"
+        return f"`next` is the `{what}` of an item, which others {'' if is_shared else 'may '}share"
     return ""
 
 
@@ -206,8 +200,8 @@ def _pattern(text: str) -> str:
     return re.sub("[0-9a-f]+", "0", text)
 
 
-def contradictions(reading: Reading) -> Iterator[str]:
-    """What the service says that does not fit the items that were read."""
+def contradictions(reading: Reading, sizes: Set[int]) -> Iterator[str]:
+    """What the service says that does not fit the items that were read, or sizes of other pages."""
     pages, last = reading.views, reading.views[-1]
     beginning, ending = ([*_said(reading.pages[at])] for at in (0, -1))
     for name, value in ending:
@@ -220,7 +214,7 @@ def contradictions(reading: Reading) -> Iterator[str]:
         if has_more and not _OF_LIMITS.search(name):
             yield f"the last page has `{one_line(name, 40)}`"
     count = sum(len(page.items) for page in pages)
-    fitting = {count, len(pages), *(len(page.items) for page in pages)}
+    fitting = {count, len(pages), *sizes}
     for name, value in dict.fromkeys(beginning + ending):
         number, words = _number(value), _words(name)
         is_count = words & {"total", "count", "range", "pages"} and words <= _COUNTED

@@ -32,7 +32,7 @@ _CLASSES = (bool, int, float, str, list, dict, type(None))
 _TYPES: dict[type, JSONType] = dict(zip(_CLASSES, get_args(JSONType), strict=True))
 _TYPES[Decimal] = "number"
 _FIELD_NAME = re.compile(r"[@$]?[^\W\d][\w-]*")  # such as `foo-bar` or `@type`
-_ID = re.compile(r"(?:(.*)[_\W])?ids?|(.*?)I[dD]s?")
+ID_NAME = re.compile(r"(?:(.*)[_\W])?ids?|(.*?)I[dD]s?")
 _CODE = re.compile('"(?=[A-Z0-9_]{2,30}")([A-Z]{2,}(?:_[A-Z0-9]+)*)"(?!:)')  # in JSON
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
@@ -167,7 +167,7 @@ class _Inventor:
                 exact = Decimal(str(value))
                 if max(abs(exact.adjusted()), len(exact.as_tuple().digits)) > _MAX_DIGITS:
                     return 0 if isinstance(value, int) else 0.5
-                if isinstance(value, int) and _ID.fullmatch(name):
+                if isinstance(value, int) and ID_NAME.fullmatch(name):
                     return int(self.text(kind, name, str(abs(value))))
                 return type(value)(self._scaled(exact))
 
@@ -175,7 +175,7 @@ class _Inventor:
         """A text for another one, always the same: an id, a number, a date, or some words."""
         if text in self._texts:
             return self._texts[text]
-        match, is_uuid = _ID.fullmatch(name), _UUID.fullmatch(text)
+        match, is_uuid = ID_NAME.fullmatch(name), _UUID.fullmatch(text)
         if match and re.fullmatch("[0-9]{1,40}", text):
             return self._next(text, "1", len(text) - 1)
         if is_uuid:

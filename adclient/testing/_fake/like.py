@@ -55,8 +55,10 @@ def beside_items(pages: Sequence[Row], total: int, size: int, *, is_last: bool) 
             return {key: true(key, inner) for key, inner in value.items()}
         if isinstance(value, bool) and ("more" in words or words <= _OF_PAGES):
             return is_last if "last" in words else not is_last
-        if isinstance(value, int) and not isinstance(value, bool) and words & {"total", "count"}:
-            return ceil(total / size) if words & {"page", "pages"} else total
+        is_number = re.fullmatch("[0-9]+", str(value)) and isinstance(value, int | str)
+        if is_number and words & {"total", "count"}:
+            known = ceil(total / size) if words & {"page", "pages"} else total
+            return str(known) if isinstance(value, str) else known
         return value
 
     like = pages[-1 if is_last else 0] if pages else {}

@@ -98,6 +98,8 @@ def test_other_pages_for_a_number_are_no_problem(kind) -> None:
 def test_other_numbers_are_no_problem() -> None:
     listing = Listing(total=10, extra={"pages": 3, "account_id": 8123, "discount": 15})
     assert examined(Service(listing=listing)).problems == ()
+    short = {"gamma.list_ads": Listing(extra={"paging": {"count": 4}}, count=1)}  # of a page
+    assert examined(Service(others=short)).problems == ()
     quiet = {"meta": {"retry_count": 0, "next_offset": 0, "tags": []}, "rate": {"remaining": 7}}
     headers = {"x-page": "1", "content-range": "items 0-2/*", "link": "</x>; rel=prev"}
     assert examined(Service(listing=Listing(count=3, extra=quiet), headers=headers)).problems == ()
