@@ -103,16 +103,20 @@ def ties(reading: Reading) -> str:
 
     That no others share a time or an amount is chance; those that do may be the ones that are lost.
     """
-    following = [page for page in reading.views if page.end is None and page.items]
-    if len(following) < 2 or _steps(reading.pages) == {0}:
+    totals = accumulate(len(page.items) for page in reading.views)
+    counted = zip(reading.views, totals, strict=True)
+    following = [(page, total) for page, total in counted if page.end is None and page.items]
+    if len(following) < 2:
         return ""
-    last = [{**dict(_fields_of(page.items[-1])), "": None, "id": None} for page in following]
+    last = [{**dict(_fields_of(page.items[-1])), "": None, "id": None} for page, _ in following]
     items = [dict(_fields_of(item)) for page in reading.views for item in page.items]
-    nexts = [dict(_fields_of(_spelled(page.next))) for page in following]
+    nexts = [dict(_fields_of(_spelled(page.next))) for page, _ in following]
     paths: list[str] = []
     for name in nexts[0]:
         values = [str(each.get(name)) for each in nexts]
-        if len(set(values)) > 1:  # what stays the same does not tell where a page begins
+        # What stays the same does not tell where a page begins, and an offset does so exactly.
+        is_offset = [number_of(each) for each in values] == [total for _, total in following]
+        if len(set(values)) > 1 and not is_offset:
             found = (path for path in last[0] if [str(each.get(path)) for each in last] == values)
             paths.append(next(found, "time" if all(map(_TIME.fullmatch, values)) else "id"))
     is_shared = len({tuple(str(each.get(path)) for path in paths) for each in items}) < len(items)
