@@ -13,8 +13,7 @@ from forking import run
 from raw_server import Connection, RawServer, answer_to, serve_well, serving
 
 from adclient import ConfigurationError
-from adclient._http import pool
-from adclient._http import limiter
+from adclient._http import limiter, pool
 
 
 async def is_refused(client) -> None:
