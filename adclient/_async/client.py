@@ -1,7 +1,6 @@
 """The client: its settings and its four namespaces."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._async.engine import AsyncConnections, AsyncEngine
-    from adclient._core.events import Tracer
     from adclient._http.network import Network
 else:
     _hooks = deferred("adclient.Hooks")
@@ -34,17 +32,6 @@ else:
 
 
 P = ParamSpec("P")
-
-
-@cache  # a failed import would slow down every new client
-def _tracer_maker() -> "Callable[[], Tracer | None]":
-    """What makes the tracer of a client: nothing without the API of OpenTelemetry."""
-    try:
-        from adclient._telemetry import tracer
-    except ImportError:
-        return lambda: None
-    return tracer
-
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
@@ -188,6 +175,7 @@ class AsyncAdClient(AsyncAccountReader, Shown):
                 AsyncAdClient.__init__(self, **_with_service(None, given))
                 return
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
+            from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import AsyncCapacityLimiter
@@ -239,7 +227,7 @@ class AsyncAdClient(AsyncAccountReader, Shown):
                     limiter=AsyncCapacityLimiter(slots),
                     clock=clock,
                     random=random,
-                    tracer=_tracer_maker()(),
+                    tracer=_telemetry.tracer(),
                     gate=gate,
                     guard=guard,
                     at_close=at_close,

@@ -2,7 +2,6 @@
 """The client: its settings and its four namespaces."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from adclient import extend as _extend, hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._sync.engine import Connections, Engine
-    from adclient._core.events import Tracer
     from adclient._http.network import Network
 else:
     _hooks = deferred("adclient.Hooks")
@@ -35,17 +33,6 @@ else:
 
 
 P = ParamSpec("P")
-
-
-@cache  # a failed import would slow down every new client
-def _tracer_maker() -> "Callable[[], Tracer | None]":
-    """What makes the tracer of a client: nothing without the API of OpenTelemetry."""
-    try:
-        from adclient._telemetry import tracer
-    except ImportError:
-        return lambda: None
-    return tracer
-
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
@@ -189,6 +176,7 @@ class AdClient(AccountReader, Shown):
                 AdClient.__init__(self, **_with_service(None, given))
                 return
             # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
+            from adclient import _telemetry
             from adclient._sync.engine import Engine
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import CapacityLimiter
@@ -240,7 +228,7 @@ class AdClient(AccountReader, Shown):
                     limiter=CapacityLimiter(slots),
                     clock=clock,
                     random=random,
-                    tracer=_tracer_maker()(),
+                    tracer=_telemetry.tracer(),
                     gate=gate,
                     guard=guard,
                     at_close=at_close,

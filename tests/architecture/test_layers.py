@@ -51,7 +51,7 @@ LAYERS = {
     "_tasks": {"_tasks"},
     "_advice": BASE | {"_core"},
     "_core": BASE - {"_tables", "_tasks"} | {"_core"},
-    "_telemetry": BASE | {"_core"},
+    "_telemetry": BASE | {"_core", "_telemetry"},
     "_http": BASE - {"_show"} | {"_core", "_http"},
     "_async": BASE | CLIENT - {"_sync"},
     "_sync": BASE | CLIENT - {"_async"},
@@ -182,7 +182,7 @@ def graph() -> dict[str, set[str]]:
 
 @each_case(
     ("libraries", "places"),
-    ({"opentelemetry"}, {"adclient._telemetry"}),
+    ({"opentelemetry"}, {"adclient._telemetry.spans"}),
     ({"mcp"}, {"adclient.mcp"}),
     ({"hypothesis"}, {"adclient.testing.properties"}),
     ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),

@@ -63,7 +63,7 @@ class CallSpan:
     def add(self, event: RequestEvent | ResponseEvent | RetryEvent | DraftEvent) -> None:
         """Record attempts and waits as events, and the id of a draft as an attribute."""
         if isinstance(event, RequestEvent):
-            self._span.add_event("adclient.request", {"adclient.attempt": event.attempt})
+            self._add("adclient.request", {"adclient.attempt": event.attempt})
             if event.attempt > 1:
                 self._span.set_attribute("http.request.resend_count", event.attempt - 1)
         elif isinstance(event, ResponseEvent):
@@ -75,10 +75,10 @@ class CallSpan:
                 "adclient.request_id": event.request_id,
             }
             known = {name: value for name, value in attributes.items() if value is not None}
-            self._span.add_event("adclient.response", known)
+            self._add("adclient.response", known)
         elif isinstance(event, RetryEvent):
             wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
-            self._span.add_event("adclient.retry", wait)
+            self._add("adclient.retry", wait)
         else:
             self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
 
@@ -96,3 +96,6 @@ class CallSpan:
             self._span.set_attribute("error.type", prefix + cls.__qualname__)
             self._span.set_status(StatusCode.ERROR, None if last is None else last.failure)
         self._span.end()
+
+    def _add(self, name: str, attributes: Mapping[str, str | int | float]) -> None:
+        self._span.add_event(name, attributes)
