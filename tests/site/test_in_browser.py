@@ -64,11 +64,15 @@ FOUND = {
     "waste": "Waste of all accounts, in a warehouse\n",
     "undo": "Undo a plan\n",
     "dry run": "Dry run\n",
+    "approve": "Approve or reject: tell the reviewer\n",
+    "retry": "Retry policy\n",
+    "gate": "Gate of your own, for a shared rate limit\n",
+    "notebook": "Notebooks and tables\n",
     "rate limit": "Rate limits",
 }
 
 
-@pytest.mark.parametrize("word", [*FOUND, "approve", "Failure", "Items", "->", "report", "<"])
+@pytest.mark.parametrize("word", [*FOUND, "Failure", "Items", "->", "<"])
 def test_search_finds_the_page_of_a_word_and_its_excerpts_are_plain(browser, url, word) -> None:
     with emulated(browser, width=WIDE):
         browser.get(f"{url}404.html")

@@ -301,7 +301,7 @@ def test_bug_of_a_clock_is_no_error_of_the_database(where, slot_of, ask) -> None
         ask(slot_of(gate))
 
 
-# A gate of somebody else; docs/reference/extend.md has one with pauses.
+# A gate of somebody else; docs/recipes/gate-of-your-own.md has one with pauses.
 
 
 @sync_and_async
