@@ -166,7 +166,7 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         if not loaded:  # else it may be in the middle of being replaced
             what = f"the environment variable {name}" if name else "verify"
             reason = error.strerror or type(error).__name__
-            problem = f"{what}: no certificates could be read from {path!r}: {reason}"
+            problem = f"{what}: no certificates could be read from {path}: {reason}"
             raise ConfigurationError(problem, argument="verify") from None
     return loaded[0][1]
 

@@ -125,7 +125,7 @@ NO_OBJECT = "not a JSON object"
     (DOCTOR[:2], "--account is missing: pass it, or a file with --check"),
     (["doctor", "--url", "ads", *DOCTOR[2:]], "adclient: --url must start with http:// or https"),
     ([*DOCTOR, "--header", "X-Tenant"], "expected NAME:VALUE"),
-    ([*DOCTOR, "--ca-file", "missing.pem"], "adclient: --ca-file: no certificates could be"),
+    ([*DOCTOR, "--ca-file", "no.pem"], "--ca-file: no certificates could be read from no.pem: No"),
     ([*DOCTOR, "--save", "a", "--check", "b"], "not allowed with"),
     ([*DOCTOR, "--save", "no/such.toml"], "no/such.toml.part cannot be written: No such file"),
     ([*DOCTOR, "--save", ".", "--force"], "--save: . is a folder"),
