@@ -24,6 +24,7 @@ KEYWORDS, VIDEO = BY_NAME["delta.update_keyword"], BY_NAME["beta.create_video_ca
 CAMPAIGNS, SEARCH = BY_NAME["beta.list_campaigns"], BY_NAME["gamma.search_targeting"]
 DELETE = BY_NAME["delta.remove_auto_search_themes"]
 DEEP = {"object_style": "deep_object"}
+PAGES = [Campaign(id="c", name="n", status="s"), Page(data=())]
 FINE = Decimal("120.1000000000000000055511151231257827")
 
 
@@ -144,19 +145,16 @@ def test_invalid_argument_is_refused(operation, argument, value, shown):
     assert_one_line(str(error))
 
 
-@each_case("cursor", {1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2})
+@each_case("cursor", {1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}, *PAGES)
 @each_case("place", "query", "body")
 def test_invalid_cursor_is_refused(cursor, place):
     with pytest.raises((InvalidRequest, PaginationError)) as caught:
         built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
     assert_one_line(str(caught.value))
-
-
-@each_case("cursor", Campaign(id="c", name="n", status="s"), Page(data=()))
-def test_item_or_page_as_cursor_is_refused(cursor):
-    with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
-        built(CAMPAIGNS, cursor=cursor)
-    assert (caught.value.argument, caught.value.operation) == ("cursor", "beta.list_campaigns")
+    assert caught.value.operation == "beta.list_campaigns"
+    if cursor in PAGES:
+        assert "expected a page's `next`" in str(caught.value)
+        assert caught.value.argument == "cursor"
 
 
 @each_case(

@@ -152,19 +152,6 @@ async def test_accounts_under_way_and_not_yet_taken_are_bounded(client_kind) -> 
     assert next(drawn) == 5
 
 
-@sync_asyncio_trio
-async def test_second_caller_at_an_iterator_is_told(client_kind) -> None:
-    transport = Accounts()
-    async with client_kind.open(transport=transport) as client:
-        accounts = over(client, ["slow1", "slow2"])
-        async with beside(client_kind, lambda: step(accounts)):
-            await until(lambda: transport.requests)
-            with pytest.raises(RuntimeError, match="already waiting for an account"):
-                await step(accounts)
-            transport.opened.set()
-        assert len(await everything(accounts)) == 1
-
-
 @pytest.mark.parametrize("others", [0, 1])
 def test_accounts_are_read_as_they_are_taken_where_no_thread_can_start(others, monkeypatch) -> None:
     started, start = count(), threading.Thread.start
@@ -258,17 +245,15 @@ async def test_cancelled_caller_cancels_the_reads_and_close_waits_for_them(clien
 
 
 @sync_asyncio_trio
-async def test_caller_that_waits_is_told_that_the_iterator_was_closed(client_kind) -> None:
+async def test_second_caller_is_refused_and_one_that_waits_is_told_of_the_end(client_kind) -> None:
     transport = Accounts()
     async with client_kind.open(transport=transport) as client:
         accounts = over(client, ["slow"])
-
-        async def close_it() -> None:
+        async with beside(client_kind, lambda: fails(accounts, RuntimeError, "closed")):
             await until(lambda: transport.requests)
+            with pytest.raises(RuntimeError, match="already waiting for an account"):
+                await step(accounts)
             await close(accounts)
-
-        async with beside(client_kind, close_it):
-            await fails(accounts, RuntimeError, "closed")
         transport.opened.set()
         accounts = over(client, ["x"])
         await close(accounts)  # before its first step

@@ -11,13 +11,12 @@ from unittest.mock import Mock
 
 import anyio
 import clients
-import httpx
 import pytest
 from cases import each_case
 from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, everything, names, step, wait
 from waiting import LONG, HeldTransport, until
 
-from adclient import AdClient, AsyncAdClient, Hooks, ServerError
+from adclient import AdClient, AsyncAdClient, Hooks
 from adclient._tasks import background
 
 
@@ -51,21 +50,6 @@ async def test_prefetch_requests_only_the_next_page_in_the_context_of_the_loop(c
             assert (names(page.data), pages.cursor) == (letters, cursor)
         assert await step(pages) is clients.END
     assert contexts == ["me"] * 3
-
-
-@clients.sync_asyncio_trio
-async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kind) -> None:
-    service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
-    async with client_kind.open(transport=service.transport, max_retries=0) as client:
-        walk = (await wait(listed(client))).items(prefetch=True)
-        assert names([await step(walk), await step(walk)]) == "ab"
-        await until(lambda: len(service.requests) == 2)
-        assert walk.cursor == "c1"
-        with pytest.raises(ServerError) as caught:
-            await step(walk)
-        assert caught.value.cursor == "c1"
-        assert names(await everything(walk)) == "cd"
-    assert len(service.requests) == 4
 
 
 @pytest.mark.parametrize("is_circular", [False, True])
