@@ -110,26 +110,17 @@ def test_fixtures_and_markers_work_in_sync_async_and_unittest_tests(project, mon
     listed.fnmatch_lines_random([f"{name} -- *pytest_plugin.py:*" for name in FIXTURES])
 
 
-def test_wrong_use_of_the_marker_is_named(project):
-    project.makepyfile("""
-        import pytest
-
-        @pytest.mark.ad_service("halden")
-        def test_positional(ad_client):
-            pass
-    """)
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*ad_service takes keyword arguments only*"])
-
-
-def test_marker_without_effect_is_a_warning(project):
+def test_marker_without_effect_is_a_warning_and_a_wrong_one_an_error(project):
     project.makepyfile("""
         import pytest
 
         from adclient.testing import FakeAdService
 
         pytestmark = pytest.mark.ad_service(fail_on_unmet_faults=True)
+
+        @pytest.mark.ad_service("halden")
+        def test_positional(ad_client):
+            pass
 
         @pytest.mark.ad_service(page_size=2)
         def test_uses_no_fixture():
@@ -155,7 +146,8 @@ def test_marker_without_effect_is_a_warning(project):
             return fake_ad_service.snapshot()
     """)
     result = project.runpytest("-W", "default")
-    result.assert_outcomes(passed=4, warnings=2)
+    result.assert_outcomes(passed=4, errors=1, warnings=2)
+    result.stdout.fnmatch_lines(["*ad_service takes keyword arguments only*"])
     text = "*ad_service has no effect: the test uses "
     result.stdout.fnmatch_lines([f"{text}no fixture*", f"{text}a fake_ad_service of its own"])
 

@@ -148,6 +148,11 @@ def read(client, **arguments):
     return client.alpha.explain_objectives(**{"account_id": "a", **arguments})
 
 
+def listed(client, **arguments):
+    """A page of the sync client; of the async one a listing."""
+    return client.beta.list_campaigns(**{"account_id": "a", **arguments})
+
+
 def method_of(client, name):
     return attrgetter(name)(client)
 

@@ -10,22 +10,8 @@ import httpx2
 import polars
 from sync_surface import Geo, MyCampaign
 
-from adclient import (
-    JSON,
-    Ad,
-    AdClientError,
-    AsyncAccountIterator,
-    AsyncAdClient,
-    AsyncListing,
-    AsyncPage,
-    Campaign,
-    Draft,
-    Hooks,
-    Items,
-    Request,
-    Token,
-    WastedSpend,
-)
+import adclient
+from adclient import Ad, AsyncAdClient, AsyncListing, AsyncPage, Campaign, Items, Token
 from adclient.agents import call_tool
 
 
@@ -33,13 +19,13 @@ async def fresh_token() -> Token:
     return Token("t0ken", expires_at=time.time() + 3600)
 
 
-async def signed(request: Request) -> dict[str, str]:
+async def signed(request: adclient.Request) -> dict[str, str]:
     return {"x-signature": request.method}
 
 
 AsyncAdClient(token=fresh_token)
 AsyncAdClient(auth=signed)
-AsyncAdClient(hooks=Hooks(on_response=lambda event: assert_type(event.status, int | None)))
+AsyncAdClient(hooks=adclient.Hooks(on_response=lambda event: assert_type(event.status, int | None)))
 AsyncAdClient(http_client=httpx2.AsyncClient())
 AsyncAdClient(transport=httpx.AsyncHTTPTransport())
 
@@ -48,10 +34,12 @@ async def drafts(a: str) -> None:
     async with AsyncAdClient("https://ads.example.com") as client:
         assert_type(client, AsyncAdClient)
         assert_type(client.with_options(max_retries=5), AsyncAdClient)
-        assert_type(await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, JSON])
+        assert_type(
+            await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, adclient.JSON]
+        )
         budget = client.alpha.update_campaign_budget
         staged = budget(account_id=a, campaign_id="c", daily_budget=Decimal("9.90"))
-        assert_type(await staged, Draft)
+        assert_type(await staged, adclient.Draft)
         await client.aclose()
 
 
@@ -76,13 +64,13 @@ async def accounts(client: AsyncAdClient, a: str) -> None:
 
     async for account_id, found in client.over_accounts(client.gamma.list_ads, [a], at_once=5):
         assert_type(account_id, str)
-        assert_type(found, Items[Ad] | AdClientError)
+        assert_type(found, Items[Ad] | adclient.AdClientError)
     async with client.over_accounts(my_campaigns, {a}, progress=True) as each:
-        assert_type(each, AsyncAccountIterator[MyCampaign])
+        assert_type(each, adclient.AsyncAccountIterator[MyCampaign])
     geo = client.over_accounts(
         lambda account_id: client.gamma.list_ads(account_id=account_id).typed(Geo), [a]
     )
-    assert_type((await anext(geo))[1], Items[Geo] | AdClientError)
+    assert_type((await anext(geo))[1], Items[Geo] | adclient.AdClientError)
     await geo.aclose()
 
 
@@ -94,7 +82,7 @@ async def tasks(client: AsyncAdClient, a: str) -> None:
     ads, waste = await asyncio.gather(
         client.gamma.list_ads(account_id=a), client.delta.analyze_wasted_spend(account_id=a)
     )
-    assert_type((ads, waste), tuple[AsyncPage[Ad], AsyncPage[WastedSpend]])
+    assert_type((ads, waste), tuple[AsyncPage[Ad], AsyncPage[adclient.WastedSpend]])
 
 
 async def typed(client: AsyncAdClient, a: str) -> None:

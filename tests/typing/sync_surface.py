@@ -13,24 +13,8 @@ import httpx2
 import pandas
 import polars
 
-from adclient import (
-    JSON,
-    AccountIterator,
-    AccountRead,
-    Ad,
-    AdClient,
-    AdClientError,
-    BusinessProfile,
-    Campaign,
-    Draft,
-    Hooks,
-    Items,
-    Page,
-    Request,
-    RetryPolicy,
-    Token,
-    WastedSpend,
-)
+import adclient
+from adclient import JSON, Ad, AdClient, AdClientError, Campaign, Draft, Items, Page, WastedSpend
 from adclient.agents import call_tool, tools
 
 
@@ -62,7 +46,7 @@ class Model:
         return {"mode": mode, "by_alias": by_alias}
 
 
-def signed(request: Request) -> dict[str, str]:
+def signed(request: adclient.Request) -> dict[str, str]:
     return {"x-signature": request.method}
 
 
@@ -72,9 +56,11 @@ with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
     assert_type(tools(client, writes=True), list[dict[str, JSON]])
     assert_type(call_tool(client, "gamma_list_ads", {"account_id": "a"}), dict[str, JSON])
 
-AdClient(token=lambda: Token("t0ken", expires_at=time.time() + 3600))
-AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
-AdClient(hooks=Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft)))
+AdClient(token=lambda: adclient.Token("t0ken", expires_at=time.time() + 3600))
+AdClient(auth=signed, timeout=5, max_retries=0, retry=adclient.RetryPolicy(), max_concurrency=4)
+AdClient(
+    hooks=adclient.Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft))
+)
 AdClient(http_client=httpx.Client())
 AdClient(http_client=httpx2.Client())
 AdClient(transport=httpx.HTTPTransport())
@@ -110,7 +96,7 @@ assert_type(iter(waste).cursor, JSON)
 assert_type(waste.collect(limit=3), Items[WastedSpend])
 assert_type(ads.to_pandas(limit=7), pandas.DataFrame)
 assert_type(ads.collect().to_polars(), polars.DataFrame)
-walk: Iterator[BusinessProfile] = iter(profile)
+walk: Iterator[adclient.BusinessProfile] = iter(profile)
 
 typed = campaigns.typed(MyCampaign)
 assert_type(typed, Page[MyCampaign])
@@ -131,7 +117,7 @@ def my_campaigns(account_id: str) -> Page[MyCampaign]:
 
 
 with client.over_accounts(my_campaigns, {"a"}, progress=True) as accounts:
-    assert_type(accounts, AccountIterator[MyCampaign])
+    assert_type(accounts, adclient.AccountIterator[MyCampaign])
 geo = client.over_accounts(lambda account_id: ads.typed(Geo), ["a"])
 assert_type(next(geo)[1], Items[Geo] | AdClientError)
-reader: AccountRead[Ad] = client.gamma.list_ads
+reader: adclient.AccountRead[Ad] = client.gamma.list_ads

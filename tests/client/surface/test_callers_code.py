@@ -7,30 +7,10 @@ from pathlib import Path
 import clients
 import httpx
 import pytest
-from clients import (
-    ASYNC,
-    BASE_URL,
-    SYNC,
-    Service,
-    a_draft,
-    a_page,
-    close,
-    sync_and_async,
-    wait,
-    walk,
-    write,
-)
+from clients import ASYNC, SYNC, Service, a_draft, a_page, close, sync_and_async, wait, walk, write
 
 import adclient
-from adclient import (
-    ConfigurationError,
-    Conventions,
-    InvalidRequest,
-    NotFound,
-    OutcomeUnknown,
-    Request,
-    Unauthenticated,
-)
+from adclient import Conventions, InvalidRequest, NotFound, OutcomeUnknown, Request, Unauthenticated
 from adclient._core import decode
 
 
@@ -76,7 +56,7 @@ async def test_closed_http_client_is_a_configuration_error(client_kind) -> None:
     theirs = client_kind.http_client(transport=Service().transport)
     async with client_kind.open(http_client=theirs) as client:
         await close(theirs)
-        with pytest.raises(ConfigurationError, match="http_client is closed"):
+        with pytest.raises(adclient.ConfigurationError, match="http_client is closed"):
             await wait(write(client))
 
 
@@ -162,7 +142,7 @@ def test_environment_variable_keeps_the_whole_traceback(monkeypatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise KeyError("a bug")
 
-    client = SYNC.client(BASE_URL, transport=missing(4).transport)
+    client = SYNC.client(clients.BASE_URL, transport=missing(4).transport)
     for is_full in (False, True):
         monkeypatch.setenv("ADCLIENT_TRACEBACK", "full" if is_full else "")
         with monkeypatch.context() as patched:

@@ -19,14 +19,7 @@ from core_helpers import ARRAY, Array, Int64
 from raw_server import Connection, RawServer, reply
 
 import adclient
-from adclient import (
-    AdClient,
-    AsyncAdClient,
-    InvalidRequest,
-    RetryPolicy,
-    TransportError,
-    UnexpectedResponse,
-)
+from adclient import AdClient, AsyncAdClient, InvalidRequest, RetryPolicy, TransportError
 from adclient.gate import SharedGate
 from adclient.ledger import SQLiteLedger
 from adclient.policy import Policy
@@ -125,6 +118,7 @@ draft = client.beta.pause_campaign(account_id=a, campaign_id="campaign_57a7")
 web = over(lambda _: httpx.Response(200, text="\n<!DOCTYPE html><p>Sign in"))
 old_root = over(refuse_certificate)
 no_plan = patch.dict("sys.modules", {"adclient.plan": None})
+WEB_PAGE = adclient.UnexpectedResponse
 IN_TESTING = "'FakeAdService'; use `from adclient.testing import FakeAdService`"
 
 
@@ -161,7 +155,7 @@ IN_TESTING = "'FakeAdService'; use `from adclient.testing import FakeAdService`"
     ("listing(account_id=a, campaign_id=campaign)", ValueError, "got Campaign: pass an id"),
     ("async_client.over_accounts(fake, [a])", ValueError, "read must be a method, as in over_"),
     ("client.over_accounts([a], listing)", ValueError, "_campaigns, ids), not list"),
-    ("web.gamma.list_ads(account_id=a)", UnexpectedResponse, "web page instead of JSON; check"),
+    ("web.gamma.list_ads(account_id=a)", WEB_PAGE, "web page instead of JSON; check"),
     ("old_root.gamma.list_ads(account_id=a)", TransportError, "VERIFY_X509_STRICT"),
 )
 def test_mistake_is_explained(code, error, words) -> None:

@@ -14,14 +14,8 @@ from hypothesis import given, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 from memory_ledger import MemoryLedger
 
-from adclient import (
-    AdClient,
-    AdClientError,
-    ConfigurationError,
-    Conventions,
-    InvalidRequest,
-    PolicyRefused,
-)
+import adclient
+from adclient import AdClient, AdClientError, ConfigurationError, Conventions, PolicyRefused
 from adclient.extend import OPERATIONS, Call, Credentials, parts_of, run, validated
 from adclient.policy import Policy
 
@@ -149,7 +143,7 @@ async def test_run_sends_what_the_policy_and_the_ledger_see(client_kind) -> None
             {"arguments": {**call.arguments, "account_id": "b"}}, {"account_id": "b"},
             {"arguments": {**call.arguments, "fields": {1, 2}}},
         ):  # fmt: skip
-            with pytest.raises(InvalidRequest, match="; nothing was sent"):
+            with pytest.raises(adclient.InvalidRequest, match="; nothing was sent"):
                 await wait(run(client, attrs.evolve(call, **changed)))
         sent = {**call.encoded, "account_id": '"b"', "approve": "true"}
         await wait(run(client, attrs.evolve(call, encoded=sent)))

@@ -13,15 +13,11 @@ import anyio
 import clients
 import pytest
 from cases import each_case
-from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, everything, names, step, wait
+from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, listed, names, step, wait
 from waiting import LONG, HeldTransport, until
 
 from adclient import AdClient, AsyncAdClient, Hooks
 from adclient._tasks import background
-
-
-def listed(client, **arguments):
-    return client.beta.list_campaigns(account_id="a", **arguments)
 
 
 class Pages(Service):
@@ -192,7 +188,7 @@ async def test_end_of_the_callers_iterator_does_not_end_the_listing(client_kind,
         assert names([await step(found), await step(found)]) == "ab"
         with pytest.raises(RuntimeError, match="while a page was fetched"):
             await step(found)
-        assert names(await everything(found)) == "cde"
+        assert names(await clients.everything(found)) == "cde"
 
 
 def test_prefetch_cancelled_before_it_started_is_repeated() -> None:

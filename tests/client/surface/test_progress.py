@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from cases import each_case
-from clients import Service, a_page, close, everything, step, sync_and_async, wait, walk
+from clients import Service, a_page, close, everything, listed, step, sync_and_async, wait, walk
 
 from adclient import AdClient, Campaign, Page
 from adclient._show import progress
@@ -36,11 +36,6 @@ def terminal(monkeypatch) -> Terminal:
 
 def pages() -> Service:
     return Service(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
-
-
-def listed(client):
-    """Of the async client the listing itself, which has a bar of its own."""
-    return client.beta.list_campaigns(account_id="a")
 
 
 WALKS = {

@@ -11,20 +11,11 @@ from functools import partial
 
 import anyio
 import anyio.to_thread
+import clients
 import httpx
 import pytest
 from cases import each_case
-from clients import (
-    SYNC,
-    a_draft,
-    a_page,
-    asyncio_and_trio,
-    read,
-    sync_and_async,
-    sync_asyncio_trio,
-    wait,
-    write,
-)
+from clients import SYNC, asyncio_and_trio, read, sync_and_async, sync_asyncio_trio, wait, write
 from secret_texts import assert_untold, locals_of, shown_by
 
 import adclient
@@ -85,9 +76,9 @@ class TokenService:
                 echo = {"message": f"not {self.requests}"}  # also those that it refused before
                 return httpx.Response(401, json=echo, headers={"x-echo": token})
             if request.method == "GET":
-                return a_page()
+                return clients.a_page()
             self.staged[json.loads(request.content)["campaign_id"]] += 1
-            return a_draft()
+            return clients.a_draft()
 
 
 class Wall:

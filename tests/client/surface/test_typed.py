@@ -11,13 +11,9 @@ import attrs
 import clients
 import pytest
 from cases import each_case
-from clients import SYNC, Service, a_page, an_item, everything, step, sync_and_async, wait, walk
+from clients import SYNC, Service, a_page, an_item, everything, listed, step, wait, walk
 
 from adclient import Campaign, Items, Page, UnexpectedResponse
-
-
-def listed(client):
-    return client.beta.list_campaigns(account_id="a")
 
 
 def page_of(*responses) -> Page:
@@ -37,7 +33,7 @@ class Row:
     objective: str
 
 
-@sync_and_async
+@clients.sync_and_async
 async def test_typed_page_types_all_later_pages(client_kind) -> None:
     first, second = a_page("a", "c1", objective="X"), a_page("b", objective="Y")
     service = Service(first, *[second] * 3, first, second)
@@ -125,7 +121,7 @@ def test_code_of_a_class_runs_when_its_page_arrives(cls) -> None:
     assert len([*data]) == len(ran) == 1
 
 
-@sync_and_async
+@clients.sync_and_async
 async def test_misfit_on_a_later_page_raises_there(client_kind) -> None:
     service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
     async with client_kind.open(transport=service.transport) as client:

@@ -150,6 +150,15 @@ async def test_refused_client_certificate_is_not_retried(client_kind, certificat
 
 BOTH = ("http_proxy", "https_proxy")
 PROXY = "http://proxy.example.com:3128"
+LOCAL = ("http://127.0.0.2:80", "https://localhost", "http://[::1]:8000")
+EXCEPTIONS = [
+    ("http://ads.example.com:8080", "a.test", True),
+    ("http://ads.example.com:8080", "ads.example.com:8080", False),
+    ("https://ads.example.com", "ads.example.com:443", False),
+    ("http://[2001:db8::1]:8080", "[2001:db8::1]:8080", False),
+    ("http://[2001:db8::1]", "2001:db8::1", False),
+    ("http://ads.example.com", "example.com", False),
+]
 
 
 @pytest.mark.own
@@ -168,30 +177,13 @@ async def test_socks_proxy_replaces_that_of_the_environment(client_kind, monkeyp
 @each_case(
     ("url", "environment", "is_used"),
     ("http://ads.example.com", {"ftp_proxy": PROXY, "https_proxy": PROXY}, False),
-    *(
-        ("https://ads.example.com", {variable: PROXY}, True)
-        for variable in ("HTTPS_PROXY", "all_proxy")
-    ),
-    *(
-        (url, dict.fromkeys([*BOTH, "all_proxy"], PROXY), False)
-        for url in ("http://127.0.0.2:80", "https://localhost", "http://[::1]:8000")
-    ),
+    *[("https://ads.example.com", {name: PROXY}, True) for name in ("HTTPS_PROXY", "all_proxy")],
+    *[(url, dict.fromkeys([*BOTH, "all_proxy"], PROXY), False) for url in LOCAL],
     ("http://ads.example.com", {"http_proxy": PROXY.removeprefix("http://")}, True),
-    *(
-        (
-            url,
-            {"http_proxy": PROXY, "https_proxy": PROXY, "no_proxy": f"a.test,{excepted}"},
-            is_used,
-        )
-        for url, excepted, is_used in [
-            ("http://ads.example.com:8080", "a.test", True),
-            ("http://ads.example.com:8080", "ads.example.com:8080", False),
-            ("https://ads.example.com", "ads.example.com:443", False),
-            ("http://[2001:db8::1]:8080", "[2001:db8::1]:8080", False),
-            ("http://[2001:db8::1]", "2001:db8::1", False),
-            ("http://ads.example.com", "example.com", False),
-        ]
-    ),
+    *[
+        (url, {**dict.fromkeys(BOTH, PROXY), "no_proxy": f"a.test,{excepted}"}, is_used)
+        for url, excepted, is_used in EXCEPTIONS
+    ],
 )
 def test_proxy_of_the_environment_is_that_of_the_scheme_unless_excepted(
     url, environment, is_used, monkeypatch

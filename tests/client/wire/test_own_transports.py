@@ -10,14 +10,8 @@ from cases import each_case
 from clients import BASE_URL, Service, a_draft, a_page, close, read, sync_and_async, wait, write
 from memory import MIB, TOO_LARGE, bounded_memory
 
-from adclient import (
-    APIError,
-    AsyncAdClient,
-    ConfigurationError,
-    ConnectionLost,
-    OutcomeUnknown,
-    TransportError,
-)
+import adclient
+from adclient import APIError, AsyncAdClient, ConnectionLost, OutcomeUnknown, TransportError
 
 
 class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -142,7 +136,7 @@ class UntrustedClient(httpx.AsyncClient):
     ("http_client", httpx.AsyncClient(mounts={"https://": Untrusted()})),
 )
 def test_httpx_aiohttp_is_refused(argument, given) -> None:
-    with pytest.raises(ConfigurationError, match=f"leave out {argument}=") as caught:
+    with pytest.raises(adclient.ConfigurationError, match=f"leave out {argument}=") as caught:
         AsyncAdClient(BASE_URL, **{argument: given})
     assert caught.value.argument == argument
 
