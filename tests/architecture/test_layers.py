@@ -74,11 +74,8 @@ EXCEPTIONS |= {
     for name in ("candidates", "findings", "observation", "service", "session")
 }
 # The fake parses what a client sends, and is a transport of either library.
-EXCEPTIONS |= {
-    name: {"_async", "_core", "_http", "_sync"}
-    for name in MODULES
-    if name.startswith("adclient.testing.")
-}
+IN_TESTING = [name for name in MODULES if name.startswith("adclient.testing.")]
+EXCEPTIONS |= {name: {"_async", "_core", "_http", "_sync"} for name in IN_TESTING}
 
 
 @cache
@@ -167,11 +164,8 @@ def test_core_and_most_of_the_survey_do_no_io() -> None:
 
 MADE_OF_ARROW = {f"adclient._tables.{name}" for name in ("columns", "table")}
 # Whose signatures name types of these libraries.
-SIGNED_WITH_TABLES = {
-    "adclient._tables.items",
-    "adclient._async.iterators",
-    "adclient._sync.iterators",
-}
+SIGNED_WITH_TABLES = {f"adclient.{name}.iterators" for name in ("_async", "_sync")}
+SIGNED_WITH_TABLES |= {"adclient._tables.items"}
 
 
 @cache

@@ -28,11 +28,8 @@ from adclient.testing import FakeAdService
 CLASSES = [value for name in adclient.__all__ if inspect.isclass(value := getattr(adclient, name))]
 OF_ATTRS = [cls for cls in CLASSES if attrs.has(cls)]
 CLIENTS = [FakeAdService().client(), FakeAdService().async_client()]
-NAMESPACES = [
-    type(getattr(client, name))
-    for client in CLIENTS
-    for name in ("alpha", "beta", "gamma", "delta")
-]
+PLATFORMS = ("alpha", "beta", "gamma", "delta")
+NAMESPACES = [type(getattr(client, name)) for client in CLIENTS for name in PLATFORMS]
 
 
 @each_case("name", "conventions", "errors", "hooks", "models", "options")
@@ -104,9 +101,8 @@ def test_page_signature_has_no_private_argument(cls) -> None:
 
 
 def test_autospec_has_the_kinds_and_signatures_of_methods() -> None:
-    for client, kind, enter in zip(
-        CLIENTS, (mock.Mock, mock.AsyncMock), ("__enter__", "__aenter__"), strict=True
-    ):
+    kinds = (mock.Mock, "__enter__"), (mock.AsyncMock, "__aenter__")
+    for client, (kind, enter) in zip(CLIENTS, kinds, strict=True):
         spec = mock.create_autospec(client)
         assert hasattr(spec, enter)
         assert isinstance(spec.beta.pause_campaign, kind)
@@ -206,17 +202,10 @@ def test_dir_of_the_package_lists_public_names() -> None:
 PAGE = CLIENTS[0].gamma.list_ads(account_id="account_c3d8")
 
 
-@each_case(
-    "value",
-    *VALUES,
-    *CLIENTS,
-    LISTING,
-    *PAGE_WALKS,
-    CLIENTS[0].alpha,
-    PAGE,
-    PAGE.data[0],
-    PAGE.collect(),
-)
+WITH_ITEMS = [CLIENTS[0].alpha, PAGE, PAGE.data[0], PAGE.collect()]
+
+
+@each_case("value", *VALUES, *CLIENTS, LISTING, *PAGE_WALKS, *WITH_ITEMS)
 def test_dir_of_a_value_lists_nothing_private(value) -> None:
     listed = dir(value)
     assert not [name for name in listed if re.match("_[^_]", name)]

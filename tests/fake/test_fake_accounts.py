@@ -86,9 +86,8 @@ def test_accounts_are_added_to_those_that_exist(fake):
 
 def test_figures_are_those_of_the_date_range():
     figures = {"LAST_30_DAYS": {"c": {"clicks": 40}}, "JUNE": {"c": {"clicks": 9}, "a": {"x": 1}}}
-    fake = mine(
-        campaigns=[{"id": "c", "clicks": 0}, {"id": "d"}], ads=[{"id": "a"}], figures=figures
-    )
+    campaigns = [{"id": "c", "clicks": 0}, {"id": "d"}]
+    fake = mine(campaigns=campaigns, ads=[{"id": "a"}], figures=figures)
     clicks = {None: 40, "LAST_30_DAYS": 40, "JUNE": 9, "EVER": 40}
     for date_range, expected in clicks.items():
         ranged = {} if date_range is None else {"date_range": date_range}

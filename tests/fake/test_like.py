@@ -213,11 +213,8 @@ def test_rows_are_repeated_with_ids_of_their_own(tmp_path):
     # In the rows of an entity each id is another one; elsewhere ids may be repeated, as by day.
     daily = ({"id": "7", "day": 1}, {"id": "7", "day": 2}, {"id": 9}, {"day": 3})
     objects = ({"id": 10, "n": {"a": [None]}}, {"id": "10"}, {"id": "10"}, {"n": 1}, {"id": ""})
-    listings = {
-        CAMPAIGNS: listing(count=5),
-        FATIGUE: listing(rows=daily, count=8),
-        ADS: listing(rows=objects, count=10),
-    }
+    listings = {CAMPAIGNS: listing(count=5), FATIGUE: listing(rows=daily, count=8)}
+    listings[ADS] = listing(rows=objects, count=10)
     fake = like(tmp_path, listings)
     assert [row["id"] for row in items_of(fake)] == ["c_01", "c_02", "c_03", "c_04", "c_05"]
     assert [row["name"] for row in items_of(fake)] == ["Name 1", "Name 2"] * 2 + ["Name 1"]

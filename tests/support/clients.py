@@ -196,9 +196,8 @@ def an_item(name: str, **more) -> dict[str, object]:
 
 def a_page(names: Iterable[str] = "", next: object = None, **more) -> httpx.Response:
     """A page with an item for each name, such as each letter of a text."""
-    return httpx.Response(
-        200, json={"data": [an_item(name, **more) for name in names], "page": {"next": next}}
-    )
+    items = [an_item(name, **more) for name in names]
+    return httpx.Response(200, json={"data": items, "page": {"next": next}})
 
 
 def names(items) -> str:

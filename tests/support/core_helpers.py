@@ -39,10 +39,8 @@ BASE_URL = "https://ads.example.com"
 ACCOUNT = "account_a91f"
 
 ITEM = {"id": "a", "name": "b", "status": "c"}
-LISTING = {
-    "data": [{"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}],
-    "page": {"next": None},
-}
+CAMPAIGN = {"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}
+LISTING = {"data": [CAMPAIGN], "page": {"next": None}}
 
 
 class Status(enum.StrEnum):
@@ -121,9 +119,8 @@ def call_of(operation: Operation, *, cursor: Any = None, **arguments: Any) -> Ca
 
 
 READ = call_of(BY_NAME["beta.list_campaigns"])
-WRITE = call_of(
-    BY_NAME["alpha.update_campaign_budget"], campaign_id="campaign_57a7", daily_budget=120
-)
+BUDGET = BY_NAME["alpha.update_campaign_budget"]
+WRITE = call_of(BUDGET, campaign_id="campaign_57a7", daily_budget=120)
 DELETE = call_of(BY_NAME["delta.remove_auto_search_themes"])
 
 

@@ -10,12 +10,8 @@ from adclient import Request, RetryPolicy
 from adclient._core.operations import OPERATIONS
 
 PATHS = {operation.full_name: operation for operation in OPERATIONS}
-ACCOUNTS = {
-    "alpha": "account_a91f",
-    "beta": "account_b204",
-    "gamma": "account_c3d8",
-    "delta": "account_d118",
-}
+ACCOUNTS = {"alpha": "account_a91f", "beta": "account_b204"}
+ACCOUNTS |= {"gamma": "account_c3d8", "delta": "account_d118"}
 READS = [operation for operation in OPERATIONS if not operation.is_write]
 WRITES = [operation for operation in OPERATIONS if operation.is_write]
 

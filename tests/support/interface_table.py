@@ -152,9 +152,7 @@ def _parsed(text: str) -> Row:
         path=path,
         call=call,
         result=getattr(models, result),
-        parameters=tuple(
-            Parameter(name, kind, need == "required") for name, kind, need in parameters
-        ),
+        parameters=tuple(Parameter(name, kind, of == "required") for name, kind, of in parameters),
         arguments=json.loads(text[text.index("{") :]),
     )
 

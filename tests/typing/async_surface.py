@@ -34,9 +34,8 @@ async def drafts(a: str) -> None:
     async with AsyncAdClient("https://ads.example.com") as client:
         assert_type(client, AsyncAdClient)
         assert_type(client.with_options(max_retries=5), AsyncAdClient)
-        assert_type(
-            await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, adclient.JSON]
-        )
+        called = await call_tool(client, "gamma_list_ads", {}, writes=True)
+        assert_type(called, dict[str, adclient.JSON])
         budget = client.alpha.update_campaign_budget
         staged = budget(account_id=a, campaign_id="c", daily_budget=Decimal("9.90"))
         assert_type(await staged, adclient.Draft)
@@ -67,9 +66,8 @@ async def accounts(client: AsyncAdClient, a: str) -> None:
         assert_type(found, Items[Ad] | adclient.AdClientError)
     async with client.over_accounts(my_campaigns, {a}, progress=True) as each:
         assert_type(each, adclient.AsyncAccountIterator[MyCampaign])
-    geo = client.over_accounts(
-        lambda account_id: client.gamma.list_ads(account_id=account_id).typed(Geo), [a]
-    )
+    locations = client.gamma.list_ads(account_id=a).typed(Geo)
+    geo = client.over_accounts(lambda account_id: locations, [a])
     assert_type((await anext(geo))[1], Items[Geo] | adclient.AdClientError)
     await geo.aclose()
 

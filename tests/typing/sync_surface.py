@@ -58,9 +58,8 @@ with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
 
 AdClient(token=lambda: adclient.Token("t0ken", expires_at=time.time() + 3600))
 AdClient(auth=signed, timeout=5, max_retries=0, retry=adclient.RetryPolicy(), max_concurrency=4)
-AdClient(
-    hooks=adclient.Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft))
-)
+AdClient(hooks=adclient.Hooks(on_draft=lambda event: assert_type(event.draft, Draft)))
+AdClient(hooks=adclient.Hooks(on_retry=print))
 AdClient(http_client=httpx.Client())
 AdClient(http_client=httpx2.Client())
 AdClient(transport=httpx.HTTPTransport())

@@ -117,12 +117,10 @@ def test_error_follows_from_the_last_outcome():
     assert isinstance(run.error, errors.OutcomeUnknown)
 
 
-@each_case(
-    ("last", "family"),
-    (REFUSED, Exception),
-    (reply(429), errors.APIError),
-    (reply(400), errors.APIError),
-)
+ENDS = [(REFUSED, Exception), (reply(429), errors.APIError), (reply(400), errors.APIError)]
+
+
+@each_case(("last", "family"), *ENDS)
 def test_unknown_outcome_stays_unknown_after_failed_retries(last, family):
     error = drive(WRITE, LOST, last, last, options=WITH_KEY).error
     assert isinstance(error, errors.OutcomeUnknown)
@@ -142,14 +140,8 @@ def test_retried_statuses_are_those_of_the_policy():
 
 def test_each_attempt_gets_the_time_that_is_left():
     options = options_of(timeout=10.0)
-    run = drive(
-        READ,
-        core_helpers.Timed(4.0, LOST),
-        core_helpers.Timed(3.0, LOST),
-        LISTED,
-        options=options,
-        random=0.5,
-    )
+    slow = [core_helpers.Timed(seconds, LOST) for seconds in (4.0, 3.0)]
+    run = drive(READ, *slow, LISTED, options=options, random=0.5)
     assert run.sleeps == [0.25, 0.5]
     assert [send.time_left for send in run.sends] == [10.0, 5.75, 2.25]
 

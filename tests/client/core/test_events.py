@@ -68,14 +68,10 @@ def test_hook_that_is_async_or_not_callable_is_refused(name, hook, problem):
 
 
 def test_events_have_exactly_these_fields():
-    events, _ = observed(
-        WRITE, core_helpers.Timed(1.0, REFUSED), core_helpers.Timed(2.0, reply(429)), max_retries=1
-    )
-    about = {
-        "call_id": events[0].call_id,
-        "operation": "alpha.update_campaign_budget",
-        "account_id": "account_a91f",
-    }
+    late = core_helpers.Timed(1.0, REFUSED), core_helpers.Timed(2.0, reply(429))
+    events, _ = observed(WRITE, *late, max_retries=1)
+    about = {"operation": "alpha.update_campaign_budget", "account_id": "account_a91f"}
+    about["call_id"] = events[0].call_id
     url = f"{core_helpers.BASE_URL}/v1/alpha-ads/update-alpha-campaign-budget"
     gone = {"status": None, "failure": "connection refused", "request_id": None}
     busy = {"status": 429, "failure": None, "request_id": None}
@@ -86,10 +82,8 @@ def test_events_have_exactly_these_fields():
         RequestEvent(**about, attempt=2, method="POST", url=url),
         ResponseEvent(**about, attempt=2, **busy, duration=2.0, elapsed=3.25),
     ]
-    enum, _ = observed(
-        core_helpers.call_of(THEMES, account_id=core_helpers.Mood.CALM),
-        reply(201, core_helpers.DRAFT),
-    )
+    calm = core_helpers.call_of(THEMES, account_id=core_helpers.Mood.CALM)
+    enum, _ = observed(calm, reply(201, core_helpers.DRAFT))
     assert type(enum[0].account_id) is str
     assert str(enum[0].account_id) == "calm"
     (sent, received), _ = observed(core_helpers.call_of(CAMPAIGNS, cursor="x"), CUT, max_retries=0)

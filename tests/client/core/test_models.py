@@ -131,9 +131,8 @@ def test_to_json_keeps_all_digits():
     assert page.to_json() == f'{{"data":[{text}],"page":{{"next":null}}}}'
     assert page.data.to_json() == f'[{{"account_id":"b",{text[1:]}]'
     assert json.loads(draft_of().to_json()) == DRAFT
-    assert {cls.to_json for cls in (Entry, PlannedChange, PlanReport, Report, ConformReport)} == {
-        Draft.to_json
-    }
+    reports = (Entry, PlannedChange, PlanReport, Report, ConformReport)
+    assert {cls.to_json for cls in reports} == {Draft.to_json}
     with pytest.raises(ValueError, match=r"^Diff\.before: expected a finite number, got nan$"):
         diff_of(math.nan, 1).to_json()
 

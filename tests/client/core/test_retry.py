@@ -102,10 +102,7 @@ def test_headers_of_a_limit_are_set_by_convention(headers, seconds):
 @each_case(("call", "success"), (READ, LISTED), (WRITE, STAGED))
 @each_case(
     ("status", "body"),
-    (403, b""),
-    (200, {"code": 17}),
-    (400, {"error": {"code": "17"}}),
-    (503, {"code": "17"}),
+    *[(403, b""), (200, {"code": 17}), (400, {"error": {"code": "17"}}), (503, {"code": "17"})],
 )
 def test_limit_by_convention_is_taken_like_a_429(call, success, status, body):
     limit = reply(status, body, headers={"x-ratelimit-reset": "8"})
@@ -149,10 +146,7 @@ def test_backoff_doubles_up_to_backoff_longest():
 
 @each_case(
     ("asked", "random", "most"),
-    (4.0, 0.0, 0.0),
-    (4.0, 0.999, 0.4),
-    (100.0, 0.999, 1.0),
-    (0.0, 0.999, 0.5),
+    *[(4.0, 0.0, 0.0), (4.0, 0.999, 0.4), (100.0, 0.999, 1.0), (0.0, 0.999, 0.5)],
 )
 def test_jitter_is_added_to_retry_after(asked, random, most):
     (waited,) = drive(READ, limited(asked), LISTED, options=PATIENT, random=random).sleeps

@@ -20,9 +20,8 @@ async def test_os_error_while_decoding_a_draft_is_outcome_unknown(client_kind, m
         raise OSError(24, "Too many open files")  # as an import could raise
 
     monkeypatch.setattr(decode, "loads", fails)
-    async with client_kind.open(
-        transport=Service(httpx.Response(201, json=clients.DRAFT), a_page("a")).transport
-    ) as client:
+    service = Service(httpx.Response(201, json=clients.DRAFT), a_page("a"))
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(OutcomeUnknown, match="stopped by OSError") as caught:
             await wait(write(client))
         assert isinstance(caught.value.__cause__, OSError)
@@ -42,9 +41,8 @@ async def test_status_is_kept_if_a_hook_raises_for_it(client_kind) -> None:
         response.raise_for_status()
 
     hook = complain if client_kind is SYNC else complain_async
-    theirs = client_kind.http_client(
-        transport=httpx.MockTransport(refuse), event_hooks={"response": [hook]}
-    )
+    hooks, transport = {"response": [hook]}, httpx.MockTransport(refuse)
+    theirs = client_kind.http_client(transport=transport, event_hooks=hooks)
     async with client_kind.open(http_client=theirs) as client:
         with pytest.raises(Unauthenticated) as caught:
             await wait(write(client))

@@ -32,9 +32,8 @@ OWN = {
     "for TLS of a proxy": ("http://ads.test", "https://user:canary@proxy.test", b""),
     "for SOCKS": ("http://ads.test", "socks5://user:canary@proxy.test", b"\x05\x02"),
 }
-each_wait = pytest.mark.parametrize(
-    "where", [*PLAIN, *(pytest.param(name, marks=pytest.mark.own) for name in OWN)]
-)
+OWN_WAITS = [pytest.param(name, marks=pytest.mark.own) for name in OWN]
+each_wait = pytest.mark.parametrize("where", [*PLAIN, *OWN_WAITS])
 
 
 @contextmanager

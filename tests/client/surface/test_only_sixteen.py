@@ -164,10 +164,8 @@ async def test_run_can_have_other_options_and_credentials_than_its_client(client
         options = attrs.evolve(parts_of(client).options, headers={"x-tool": "1"})
         await wait(run(client, pause(), options=options, credentials=Credentials()))
         await wait(run(client, pause()))
-    sent = [
-        [each.headers.get(name) for each in service.requests]
-        for name in ("x-tool", "authorization")
-    ]
+    names = ("x-tool", "authorization")
+    sent = [[each.headers.get(name) for each in service.requests] for name in names]
     assert sent == [["1", None], [None, "Bearer t0ken"]]
 
 

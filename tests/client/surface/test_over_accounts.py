@@ -71,10 +71,8 @@ async def test_each_account_comes_as_it_finishes_with_its_items_or_its_error(cli
         walked = walk(accounts)
         found = dict([await step(walked) for _ in range(3)])
         assert names(found.pop("x")) == "abc"
-        assert {name: type(error) for name, error in found.items()} == {
-            "missing": NotFound,
-            "down": ConnectionFailed,
-        }
+        kinds = {name: type(error) for name, error in found.items()}
+        assert kinds == {"missing": NotFound, "down": ConnectionFailed}
         assert found["missing"].status == 404
         transport.opened.set()
         [(account_id, items)] = await everything(accounts)

@@ -12,11 +12,8 @@ from clients import BASE_URL, each_client_class
 
 from adclient import AdClientError, errors
 
-CLASSES = [
-    cls
-    for _, cls in sorted(inspect.getmembers(errors, inspect.isclass))
-    if issubclass(cls, AdClientError)
-]
+CLASSES = [each for _, each in inspect.getmembers(errors, inspect.isclass)]
+CLASSES = [cls for cls in CLASSES if issubclass(cls, AdClientError)]
 
 
 @pytest.fixture(scope="module")

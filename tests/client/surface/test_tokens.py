@@ -106,9 +106,8 @@ def service_of(client_kind, **options) -> TokenService:
 
 
 def opened(client_kind, service, **options):
-    return client_kind.open(
-        URL, transport=service.transport, **{"token": service.issue, "timeout": 10, **options}
-    )
+    options = {"token": service.issue, "timeout": 10, **options}
+    return client_kind.open(URL, transport=service.transport, **options)
 
 
 def blocking(client_kind, function: Callable[[], object]) -> Callable:

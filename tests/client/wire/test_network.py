@@ -120,11 +120,10 @@ def serve_known_clients(connection: Connection) -> None:
         serve_well(connection)
 
 
-@each_case(
-    ("certificate", "alert"),
-    (None, "CERTIFICATE_REQUIRED"),
-    (STRANGER.issue_cert("client.test"), "UNKNOWN_CA"),
-)
+UNKNOWN = STRANGER.issue_cert("client.test")
+
+
+@each_case(("certificate", "alert"), (None, "CERTIFICATE_REQUIRED"), (UNKNOWN, "UNKNOWN_CA"))
 @pytest.mark.own
 @sync_and_async
 async def test_refused_client_certificate_is_not_retried(client_kind, certificate, alert) -> None:
