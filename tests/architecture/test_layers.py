@@ -9,6 +9,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from cases import each_case
+from clients import DRAFT
+from raw_server import LISTING
 
 import adclient
 
@@ -200,17 +202,9 @@ def test_no_import_cycles() -> None:
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich"}
 NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2", "hypothesis", "adclient.agents"}
 NEVER_UNASKED |= {"adclient._advice", "adclient.testing", "adclient.survey"}
-FIRST_ANSWERS = """import httpx, json
+FIRST_ANSWERS = f"""import httpx, json
 from adclient import AdClient
-bodies = {
-    "GET": {"data": [{"id": "a", "name": "b", "status": "c"}], "page": {"next": None}},
-    "POST": {
-        "draft_id": "a",
-        "status": "pending_approval",
-        "diff": {"field": "status", "before": "b", "after": "c"},
-        "requires": "human_two_step_approve",
-    },
-}
+bodies = {{"GET": {LISTING}, "POST": {DRAFT}}}
 answer = lambda request: httpx.Response(200, content=json.dumps(bodies[request.method]))
 client = AdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
 client.beta.list_campaigns(account_id="a")

@@ -12,7 +12,6 @@ from adclient.testing import Fault
 from adclient.testing._fake import clock as clocks
 
 LIMITED = Fault.status(429, headers={"retry-after": "20"})
-both_backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
 
 def listed(client):
@@ -78,7 +77,7 @@ def test_forgotten_advance_or_sleeper_is_an_error(fake, monkeypatch):
     assert passed(fake) == 0
 
 
-@both_backends
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_wait_can_be_cancelled(fake, backend):
     async def scenario():
         with anyio.CancelScope() as scope:

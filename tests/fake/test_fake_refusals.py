@@ -55,17 +55,11 @@ def test_account_that_takes_no_drafts_can_be_read(fake):
     assert asked(fake, "alpha.explain_objectives", paused)[0] == 200
 
 
-def test_wrong_method_is_refused(fake):
+def test_malformed_request_is_refused(fake):
     assert refusal(send(fake, PAUSE, method="GET")) == "405 method_not_allowed"
-
-
-def test_parameters_in_the_wrong_place_are_refused(fake):
     answer = asked(fake, PAUSE, valid(PATHS[PAUSE]), query={"account_id": "a"})
     assert refusal(answer) == "400 unexpected_query"
     assert refusal(asked(fake, LIST, {}, body={"account_id": "a"})) == "400 unexpected_body"
-
-
-def test_body_that_is_no_object_or_too_large_is_refused(fake):
     for body in (None, b"", b"[1]", b"{", b"NaN", b"\xff"):
         assert refusal(send(fake, PAUSE, body)) == "400 invalid_json"
         assert fake.requests[-1].account_id is None

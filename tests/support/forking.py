@@ -24,8 +24,8 @@ def in_a_child(work):
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
-def answered(request):
-    return httpx.Response(200, json={"data": [], "page": {"next": None}})
+def answered(request, next=None):
+    return httpx.Response(200, json={"data": [], "page": {"next": next}})
 """
 
 

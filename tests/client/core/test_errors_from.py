@@ -15,12 +15,22 @@ ONCE = core_helpers.options_of(max_retries=0)
 
 
 def error_of(call, outcome):
-    error = drive(call, outcome, options=ONCE).error
-    core_helpers.assert_one_line(str(error))
+    """The error of an outcome, which always names the call and the cause."""
+    error, operation = drive(call, outcome, options=ONCE).error, call.operation
+    text = str(error)
+    core_helpers.assert_one_line(text)
+    assert text.startswith(f"{operation.full_name}: ")
+    assert f"{operation.method} https://ads.example.com{operation.path}" in text
+    found = (error.operation, error.method, error.path)
+    assert found == (operation.full_name, operation.method, operation.path)
+    assert error.status == getattr(outcome, "status", None)
+    assert (outcome.reason if isinstance(outcome, Failure) else str(outcome.status)) in text
     return error
 
 
 UNTRUSTED = attrs.evolve(REFUSED, is_permanent=True, advice="Check verify=")
+LONGER = "Call again, or allow a longer timeout"
+HELD = "The error's body holds what was received"
 DASHBOARD = (
     "A draft may have been staged: look for it in the approval dashboard before calling again"
 )
@@ -30,41 +40,23 @@ DASHBOARD = (
     ("call", "outcome", "expected"),
     (READ, REFUSED, "Nothing was sent; check base_url and the network"),
     (READ, UNTRUSTED, "Check verify="),
-    *[(READ, TIMED_OUT, "Call again, or allow a longer timeout"), (READ, LOST, "Call again")],
+    *[(READ, each, "Call again") for each in (LOST, reply(200, b"{", broken=LOST))],
+    *[(READ, each, LONGER) for each in (TIMED_OUT, reply(200, b"{", broken=TIMED_OUT))],
     (READ, reply(401), "Check token= or auth="),
     (READ, reply(403), "Check what the credentials and the account allow"),
     (READ, reply(404), "Check the ids, and base_url"),
     *[(READ, reply(status), "Call again later") for status in (429, 500)],
-    (READ, reply(200, b"x"), "The error's body holds what was received"),
-    *[(READ, reply(status), "") for status in (400, 409, 418, 422)],
+    *[(READ, reply(200, body), HELD) for body in (b"x", [1], b"\xff")],
+    *[(READ, reply(204), HELD), (READ, reply(200, LISTING, defect="it is truncated"), HELD)],
+    *[(READ, reply(status), "") for status in (302, 400, 409, 418, 422)],
+    (READ, reply(502, b"<html><title>Bad Gateway</title>"), "Call again later"),
+    (DELETE, reply(400, {"message": "no"}), ""),
     *[(WRITE, outcome, DASHBOARD) for outcome in (TIMED_OUT, LOST, reply(500), reply(408))],
     (WRITE, reply(201, b"x"), DASHBOARD),
 )
 def test_message_ends_with_advice(call, outcome, expected):
     text = str(error_of(call, outcome))
     assert text.endswith(f"). {expected}" if expected else " s)")
-
-
-@each_case("call", READ, WRITE, DELETE)
-@each_case(
-    "outcome",
-    *[REFUSED, LOST, TIMED_OUT, reply(302), reply(400, {"message": "no"}), reply(500)],
-    *[reply(502, b"<html><title>Bad Gateway</title>"), reply(200, [1]), reply(204)],
-    *[reply(200, b"\xff"), reply(200, b"{", broken=LOST), reply(200, b"{", broken=TIMED_OUT)],
-    reply(200, LISTING, defect="its compressed data is truncated"),
-)
-def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
-    error, operation = error_of(call, outcome), call.operation
-    text = str(error)
-    assert text.startswith(f"{operation.full_name}: ")
-    assert f"{operation.method} https://ads.example.com{operation.path}" in text
-    if isinstance(outcome, Failure):
-        assert outcome.reason in text
-    else:
-        assert error.status == outcome.status
-        assert str(outcome.status) in text
-    found = (error.operation, error.method, error.path)
-    assert found == (operation.full_name, operation.method, operation.path)
 
 
 def test_message_contains_the_code_message_and_request_id_of_the_service():

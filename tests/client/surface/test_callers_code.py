@@ -1,12 +1,18 @@
 """Code of the caller inside a call and around it: functions, hooks, clients and tracebacks."""
 
 import asyncio
+import copy
+import inspect
+import multiprocessing
+import pickle
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import clients
 import httpx
 import pytest
+from cases import each_case
 from clients import ASYNC, SYNC, Service, a_draft, a_page, close, sync_and_async, wait, walk, write
 
 import adclient
@@ -167,3 +173,44 @@ async def test_cause_keeps_its_frames(client_kind) -> None:
     assert of_ours(caught.value) == ["pause_campaign"]
     assert isinstance(caught.value.__cause__, KeyError)
     assert traceback.extract_tb(caught.value.__cause__.__traceback__)[-1].name == "token"
+
+
+# What a call raises goes to another process and back, and loses nothing.
+
+CLASSES = [each for _, each in inspect.getmembers(adclient.errors, inspect.isclass)]
+CLASSES = [cls for cls in CLASSES if issubclass(cls, adclient.AdClientError)]
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def raises(error: Exception) -> None:
+    raise error
+
+
+@each_case("cls", *CLASSES)
+def test_error_survives_pickle_and_copy(cls, pool) -> None:
+    error = cls("it happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c")
+    error.add_note("a note")
+    with pytest.raises(adclient.AdClientError) as caught:
+        pool.submit(raises, error).result()
+    for twin in (caught.value, copy.copy(error), copy.deepcopy(error)):
+        assert type(twin) is cls
+        assert (str(twin), repr(twin), twin.args) == (str(error), repr(error), error.args)
+        assert twin.outcome_unknown is error.outcome_unknown
+        assert {name: getattr(twin, name) for name in vars(error)} == vars(error)
+        assert twin.__notes__ == ["a note"]
+
+
+@each_case("made", pickle.dumps, copy.copy, copy.deepcopy)
+@clients.each_client_class
+def test_client_and_what_holds_its_credentials_refuse_pickle_and_copy(client_class, made) -> None:
+    client = client_class(clients.BASE_URL, token="sk-canary")
+    with pytest.raises(TypeError, match="client"):
+        made(client)
+    for holder in (client.alpha, client.alpha.update_campaign_budget):
+        with pytest.raises(TypeError, match="credentials cannot be pickled"):
+            pickle.dumps(holder)

@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import gc
-import os
 import signal
 import sys
 import threading
@@ -14,7 +13,7 @@ import clients
 import pytest
 from cases import each_case
 from clients import BASE_URL, SYNC, Service, a_page, asyncio_and_trio, listed, names, step, wait
-from waiting import LONG, HeldTransport, until
+from waiting import HeldTransport, until
 
 from adclient import AdClient, AsyncAdClient, Hooks
 from adclient._tasks import background
@@ -201,25 +200,3 @@ def test_prefetch_cancelled_before_it_started_is_repeated() -> None:
             assert found + "".join([names(page.data) async for page in pages]) == "abcde"
 
     asyncio.run(scenario())
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_prefetch_works_in_parent_and_child_after_a_fork() -> None:
-    gate = Pages(are_held=True)
-    with AdClient(BASE_URL, transport=gate.transport) as client:
-        walk = listed(client).items(prefetch=True)
-        next(walk)
-        SYNC.run(until, fact=lambda: len(gate.requests) == 2)
-        child = os.fork()
-        if child == 0:
-            signal.alarm(int(LONG))
-            try:
-                gate.answers.insert(0, a_page("c", "c2"))
-                gate.opened.set()
-                os._exit(0 if names(walk) == "bcde" else 1)
-            finally:
-                os._exit(2)
-        gate.opened.set()
-        assert names(walk) == "bcde"
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -176,6 +176,25 @@ threading.Thread(target=read, args=(client, "parent"), daemon=True).start()
 assert is_received.wait(10)
 in_a_child(lambda: read(client, "child"))
 is_parent_done.set()
+
+# Parent and child each get the page that was requested ahead of the fork.
+is_ahead, is_forked = threading.Event(), threading.Event()
+
+def answer(request):
+    if "cursor" in request.url.params and not is_forked.is_set():
+        is_ahead.set()
+        is_forked.wait(30)
+    return answered(request, None if "cursor" in request.url.params else "c1")
+
+def walk_on():
+    is_forked.set()
+    assert next(pages).next is None
+
+client = AdClient("http://127.0.0.1", transport=httpx.MockTransport(answer))
+pages = client.delta.analyze_wasted_spend(account_id="a").pages(prefetch=True)
+assert next(pages).next == "c1" and is_ahead.wait(10)
+in_a_child(walk_on)
+walk_on()
 print("done")
 """
 
