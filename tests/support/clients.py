@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from operator import attrgetter
-from types import ModuleType
+from types import SimpleNamespace
 
 import anyio
 import attrs
@@ -23,16 +23,9 @@ END = object()
 TLS = ssl.create_default_context()
 
 
-@attrs.define
-class Family:
-    """The HTTP library under test, and whether its clients are injected into every client."""
-
-    library: ModuleType = httpx
-    is_injected: bool = False
-    carry: Callable = lambda transport: transport
-
-
-FAMILY = Family()  # changed by `pytest --family=…`
+# The HTTP library under test, whether its clients are injected into every client, and what adapts
+# a transport; changed by `pytest --family=…`.
+FAMILY = SimpleNamespace(library=httpx, is_injected=False, carry=lambda transport: transport)
 
 
 @attrs.frozen

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 import pytest
@@ -21,7 +22,7 @@ from adclient._core.operations import BY_NAME, Operation
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Pauses, RawResponse, RetryQuota
 from adclient._values import jsontext
-from adclient.conventions import of_read
+from adclient.conventions import Conventions, of_read
 from adclient.errors import AdClientError
 from adclient.models import ResponseInfo
 from adclient.options import Options, RetryPolicy
@@ -143,6 +144,18 @@ def options_of(*, max_retries: int | None = None, **settings: Any) -> Options:
     if max_retries is not None:
         settings["retry"] = RetryPolicy(max_retries=max_retries)
     return Options(**{"base_url": BASE_URL, **settings})
+
+
+def built(operation, *, cursor=None, base_url=BASE_URL, headers=None, conventions=None, **given):
+    """The request of a call with arguments, of a client with options."""
+    options = options_of(headers=headers or {}, conventions=Conventions(**(conventions or {})))
+    options = attrs.evolve(options, base_url=base_url)
+    return build(call_of(operation, cursor=cursor, **given), options)
+
+
+def pairs_of(request: Request) -> list[tuple[str, str]]:
+    """The parameters in the URL of a request."""
+    return parse_qsl(urlsplit(request.url).query, keep_blank_values=True, strict_parsing=True)
 
 
 @attrs.frozen

@@ -131,12 +131,8 @@ def reports(project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     """What each checker says of the project; they run at once, for each takes its time."""
     # All look there for the packages that are installed.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    environment = {
-        **os.environ,
-        "PATH": path,
-        "VIRTUAL_ENV": sys.prefix,
-        "MYPY_CACHE_DIR": str(tmp_path_factory.mktemp("mypy")),
-    }
+    environment = os.environ | {"PATH": path, "VIRTUAL_ENV": sys.prefix}
+    environment["MYPY_CACHE_DIR"] = str(tmp_path_factory.mktemp("mypy"))
 
     def run(command: str) -> str:
         done = subprocess.run(

@@ -1,16 +1,15 @@
 """How a continuation is sent, which ones are refused, and when a listing must stop."""
 
 import json
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import core_helpers
 import pytest
 from cases import each_case
-from core_helpers import ACCOUNT, BASE_URL, build, call_of, drive, options_of, reply
+from core_helpers import ACCOUNT, BASE_URL, built, call_of, drive, pairs_of, reply
 
 from adclient._core.operations import BY_NAME
 from adclient._core.paging import MOST_REPEATS, SeenPages
-from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError, PaginationError
 
 CAMPAIGNS, SEARCH = BY_NAME["beta.list_campaigns"], BY_NAME["gamma.search_targeting"]
@@ -19,12 +18,8 @@ PATH = CAMPAIGNS.path
 
 def requested(cursor, operation=CAMPAIGNS, *, base_url=BASE_URL, arguments=None, **conventions):
     """The request for the page at a continuation."""
-    options = options_of(base_url=base_url, conventions=Conventions(**conventions))
-    return build(call_of(operation, cursor=cursor, **(arguments or {})), options)
-
-
-def pairs_of(request):
-    return parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
+    options = {"base_url": base_url, "conventions": conventions}
+    return built(operation, cursor=cursor, **options, **(arguments or {}))
 
 
 # URLs.

@@ -4,17 +4,15 @@ import json
 from decimal import Decimal
 from enum import IntEnum
 from types import MappingProxyType
-from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 import pytest
 from cases import each_case
-from core_helpers import ACCOUNT, BASE_URL, Mood, assert_one_line, build, call_of, options_of
+from core_helpers import ACCOUNT, BASE_URL, Mood, assert_one_line, built, call_of, pairs_of
 
 from adclient import Page
 from adclient._core.call import validated
 from adclient._core.operations import BY_NAME
-from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import Campaign
 
@@ -26,20 +24,6 @@ DELETE = BY_NAME["delta.remove_auto_search_themes"]
 DEEP = {"object_style": "deep_object"}
 PAGES = [Campaign(id="c", name="n", status="s"), Page(data=())]
 FINE = Decimal("120.1000000000000000055511151231257827")
-
-
-def built(operation, *, cursor=None, base_url=BASE_URL, headers=None, conventions=None, **given):
-    options = options_of(headers=headers or {}, conventions=Conventions(**(conventions or {})))
-    options = attrs.evolve(options, base_url=base_url)
-    return build(call_of(operation, cursor=cursor, **given), options)
-
-
-def query_of(request):
-    return urlsplit(request.url).query
-
-
-def pairs_of(request):
-    return parse_qsl(query_of(request), keep_blank_values=True, strict_parsing=True)
 
 
 @each_case(("operation", "arguments", "query"),

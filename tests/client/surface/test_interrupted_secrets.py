@@ -19,12 +19,11 @@ CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
 PROXY = "http://user:canary@proxy.test"
 # Where a call waits when it is interrupted: the address, the proxy, and what the server sends.
-PLAIN = {
+WAITS = {
     "for a response": ("http://ads.test", None, b""),
     "for the rest of a head": ("http://ads.test", None, b"HTTP/1.1 200 OK\r\n"),
-}
-# Here, the pools of httpx leave the socket to the garbage collector, which warns in another test.
-OWN = {
+    # Here, the pools of httpx leave the socket to the garbage collector, which warns in another
+    # test, so these are for our own connections.
     "for TLS": ("https://ads.test", None, b""),
     "for a proxy": ("http://ads.test", PROXY, b""),
     "for a tunnel": ("https://ads.test", PROXY, b""),
@@ -32,14 +31,14 @@ OWN = {
     "for TLS of a proxy": ("http://ads.test", "https://user:canary@proxy.test", b""),
     "for SOCKS": ("http://ads.test", "socks5://user:canary@proxy.test", b"\x05\x02"),
 }
-OWN_WAITS = [pytest.param(name, marks=pytest.mark.own) for name in OWN]
-each_wait = pytest.mark.parametrize("where", [*PLAIN, *OWN_WAITS])
+OWN = [pytest.param(name, marks=pytest.mark.own) for name in [*WAITS][2:]]
+each_wait = pytest.mark.parametrize("where", [*[*WAITS][:2], *OWN])
 
 
 @contextmanager
 def waiting(where: str) -> Iterator[tuple[str, dict[str, str], threading.Event]]:
     """The address and options of a client whose call will wait, and what is set when it does."""
-    url, proxy, answer = {**PLAIN, **OWN}[where]
+    url, proxy, answer = WAITS[where]
     is_waiting = threading.Event()
 
     def serve(connection: Connection) -> None:

@@ -227,13 +227,9 @@ def test_to_dict_of_a_converted_item_has_its_fields_as_json() -> None:
         "clicks": 0,
     }
     assert page.to_dict()["data"] == [expected]
-    for twin in (item, *copies_of(item)):
+    for twin in (item, copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item))):
         assert twin == item
         assert twin.to_dict() == expected
     changed = attrs.evolve(item, status="PAUSED", by_day={"2026-11-20": Decimal(1)})
     assert changed.to_dict() == {**expected, "status": "PAUSED", "by_day": {"2026-11-20": 1}}
     assert page.typed(Converted) == page
-
-
-def copies_of(item):
-    return copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item))

@@ -25,21 +25,17 @@ pytestmark = pytest.mark.own
 
 # All that a request passes in httpx 0.27 and 0.28. Tools patch one or another of them.
 METHODS = ("send", "_send_handling_auth", "_send_single_request", "_transport_for_url")
-SYNC_PLACES = [
-    *((httpx.Client, name) for name in METHODS),
-    (httpx.HTTPTransport, "handle_request"),
-    (httpcore.ConnectionPool, "handle_request"),
-]
-ASYNC_PLACES = [
-    *((httpx.AsyncClient, name) for name in METHODS),
-    (httpx.AsyncHTTPTransport, "handle_async_request"),
-    (httpcore.AsyncConnectionPool, "handle_async_request"),
-]
-CLIENT, TRANSPORT, POOL = 0, 4, 5
+CLIENT, TRANSPORT, POOL = 0, len(METHODS), len(METHODS) + 1
 
 
 def place_of(client_kind, number=TRANSPORT):
-    return (SYNC_PLACES if client_kind is SYNC else ASYNC_PLACES)[number]
+    prefix, handle = "", "handle_request"
+    if client_kind is not SYNC:
+        prefix, handle = "Async", "handle_async_request"
+    if number == POOL:
+        return getattr(httpcore, f"{prefix}ConnectionPool"), handle
+    kind, name = ("HTTPTransport", handle) if number == TRANSPORT else ("Client", METHODS[number])
+    return getattr(httpx, prefix + kind), name
 
 
 @contextlib.contextmanager
