@@ -1,17 +1,22 @@
-"""The clients over real sockets, with failures that only sockets have."""
+"""The clients over real sockets: what is sent, and that each call ends at its timeout."""
 
 import gzip
 import json
 import threading
+import time
 
+import anyio
+import clients
+import httpx
 import pytest
 import raw_server
 from cases import each_case
-from clients import read, sync_and_async, sync_asyncio_trio, wait, write
-from raw_server import LISTING, RawServer, answer_to, reply, responding, serve_well, serving
+from clients import FAMILY, SYNC, read, sync_and_async, sync_asyncio_trio, wait, write
+from raw_server import LISTING, Connection, answer_to, reply, responding, serve_well, serving
+from waiting import stop_clock
 
-import adclient._async.connections  # noqa: F401  (here, so that coverage sees its import)
-from adclient import Draft, NotFound
+import adclient._async.connections  # here, so that coverage sees its import
+from adclient import AdClient, CallTimeout, Draft, NotFound, OutcomeUnknown, RetryPolicy
 from adclient._http import send
 
 LISTING_BYTES = json.dumps(LISTING).encode()
@@ -19,7 +24,7 @@ LISTING_BYTES = json.dumps(LISTING).encode()
 
 @sync_asyncio_trio
 async def test_post_get_and_delete_are_sent_exactly_over_one_connection(client_kind) -> None:
-    with RawServer(serve_well) as server:
+    with raw_server.RawServer(serve_well) as server:
         async with client_kind.open(f"{server.url}/prefix", token="t0ken") as client:
             assert isinstance(await wait(write(client)), Draft)
             assert len((await wait(read(client))).data) == 1
@@ -46,7 +51,7 @@ async def test_post_get_and_delete_are_sent_exactly_over_one_connection(client_k
 async def test_connection_closed_while_idle_is_replaced(client_kind) -> None:
     closed = threading.Event()
 
-    def serve(connection: raw_server.Connection) -> None:
+    def serve(connection: Connection) -> None:
         connection.send(answer_to(connection.read()))
         connection.close()
         closed.set()
@@ -93,3 +98,130 @@ async def test_header_that_is_not_utf8_is_read_as_latin1(client_kind) -> None:
     async with serving(client_kind, responding(data)) as (_, client):
         with pytest.raises(NotFound, match="caf\xe9"):
             await wait(read(client))
+
+
+# A call ends at its timeout, whatever the server does, and ends no other call.
+
+TIMEOUT = 0.3
+SLACK = 5.0  # for a loaded machine; each fault here lasts for 15 seconds or more
+DRIP = 0.05
+
+
+def drip(connection: Connection, data: bytes) -> None:
+    for i in range(len(data)):
+        connection.send(data[i : i + 1])
+        connection.pause(DRIP)
+
+
+def drip_head(connection: Connection) -> None:
+    drip(connection, raw_server.head(200, 0, *(f"X-{i}: 1" for i in range(50))))
+
+
+def drip_chunks(connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    drip(connection, b"1\r\n \r\n" * 200)
+
+
+def is_bounded(client_kind, fault) -> bool:
+    """An injected sync client has a timeout for each read, and a head may take any number."""
+    return not (FAMILY.is_injected and client_kind is SYNC and fault is drip_head)
+
+
+async def ends_in_time(call, client) -> adclient.AdClientError:
+    began = time.monotonic()
+    with pytest.raises(CallTimeout) as caught:
+        await wait(call(client))
+    assert TIMEOUT * 0.9 <= time.monotonic() - began <= TIMEOUT + SLACK
+    return caught.value
+
+
+@each_case("timeout", SLACK, 3e6, 1e300)
+@sync_and_async
+async def test_call_works_with_any_timeout_and_while_a_test_freezes_time(
+    client_kind, timeout, monkeypatch
+) -> None:
+    with monkeypatch.context() as patch:
+        stop_clock(patch)
+        async with serving(client_kind, serve_well, timeout=timeout, max_retries=0) as (_, client):
+            for call in (read, write):
+                await wait(call(client))
+
+
+@each_case("fault", drip_head, drip_chunks, Connection.stay_silent)
+@sync_and_async
+async def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault) -> None:
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        if len(server.requests) == 1:
+            connection.send(answer_to(request))
+            connection.read()
+        fault(connection)
+
+    if not is_bounded(client_kind, fault):
+        return
+    async with serving(client_kind, serve, max_concurrency=1) as (server, client):
+        await wait(read(client))
+        hasty = client.with_options(timeout=TIMEOUT)
+        of_read = await ends_in_time(read, hasty)
+        assert server.connections == 1 or FAMILY.is_injected
+        of_write = await ends_in_time(write, hasty)
+    assert not of_read.outcome_unknown
+    assert isinstance(of_write, OutcomeUnknown)
+    assert isinstance(of_write, TimeoutError)
+    assert of_read.status == of_write.status == (200 if fault is drip_chunks else None)
+    assert len(server.requests) == 3
+
+
+class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """An in-process body whose chunks are slow, or whose close is."""
+
+    def __iter__(self):
+        for byte in LISTING_BYTES:
+            time.sleep(DRIP)
+            yield bytes([byte])
+
+    async def __aiter__(self):
+        yield LISTING_BYTES
+
+    async def aclose(self) -> None:
+        await anyio.sleep(0.8)
+
+
+SLOW = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow()))
+
+
+def test_slow_body_of_an_in_process_transport_times_out() -> None:
+    with (
+        AdClient("https://a.example.com", transport=SLOW, timeout=TIMEOUT) as client,
+        pytest.raises(CallTimeout) as caught,
+    ):
+        read(client)
+    assert caught.value.status == 200
+
+
+@clients.asyncio_and_trio
+async def test_complete_response_counts_although_its_close_is_late(client_kind) -> None:
+    client = client_kind.client("https://a.example.com", transport=SLOW, timeout=0.6)
+    assert len((await read(client)).data) == 1
+    await client.aclose()
+
+
+@sync_asyncio_trio
+async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            if len(server.requests) % 2:
+                server.stopping.wait(10)
+                return
+            connection.send(reply(200, LISTING_BYTES))
+
+    limited = RetryPolicy(backoff_first=0, attempt_timeout=0.5)
+    async with serving(client_kind, serve, timeout=8, retry=limited) as (server, client):
+        page = await wait(read(client))
+        assert page.response.attempts == 2
+        assert page.response.elapsed >= 0.5
+        with pytest.raises(OutcomeUnknown) as unknown:
+            await wait(write(client))
+    assert isinstance(unknown.value, CallTimeout)
+    assert unknown.value.attempts == 1
+    assert "attempt_timeout" not in str(unknown.value)
