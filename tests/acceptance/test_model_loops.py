@@ -54,19 +54,20 @@ def replayed(
     assert not list(responses)
 
 
+def ended(
+    *command: object, environment: dict[str, str], **options: object
+) -> "subprocess.CompletedProcess[str]":
+    """A program that has ended, with what it printed."""
+    options |= {"capture_output": True, "check": False, "encoding": "utf-8", "timeout": 300}
+    return subprocess.run(command, env={**os.environ, **environment}, **options)
+
+
 def run(program: str, fake: FakeAdService, folder: Path, **environment: str) -> str:
     (folder / program).write_text(PROGRAMS[program], "utf-8")
     with serving(fake) as url:
-        keys = {"ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "secret"}
-        done = subprocess.run(
-            [sys.executable, program, "Raise the daily budget of campaign_4c10 by 20 %."],
-            capture_output=True,
-            check=False,
-            cwd=folder,
-            encoding="utf-8",
-            env={**os.environ, **keys, **environment},
-            timeout=60,
-        )
+        environment |= {"ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "secret"}
+        task = "Raise the daily budget of campaign_4c10 by 20 %."
+        done = ended(sys.executable, program, task, environment=environment, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -144,14 +145,8 @@ INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 def inspect(*arguments: str) -> "subprocess.CompletedProcess[str]":
     modules = f"PYTHONPATH={SERVER.parents[2] / 'support'}"
     command = [NODE, NPX, "--yes", INSPECTOR, "--cli", "-e", modules, sys.executable, SERVER]
-    return subprocess.run(
-        [*command, "--writes", *arguments],
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        env={**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"},
-        timeout=300,
-    )
+    path = {"PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"}
+    return ended(*command, "--writes", *arguments, environment=path)
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

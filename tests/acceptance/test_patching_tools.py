@@ -104,14 +104,9 @@ def sentry() -> Iterator[list[object]]:
         for cls in (httpx.Client, httpx.AsyncClient):
             patch.setattr(cls, "send", cls.send)  # Sentry never removes its patches
         original = httpx.Client.send
-        sentry_sdk.init(
-            dsn="http://key@127.0.0.1:1/1",
-            transport=Collector,
-            traces_sample_rate=1.0,
-            default_integrations=False,
-            auto_enabling_integrations=False,
-            integrations=[HttpxIntegration()],
-        )
+        options = {"default_integrations": False, "auto_enabling_integrations": False}
+        options |= {"integrations": [HttpxIntegration()], "traces_sample_rate": 1.0}
+        sentry_sdk.init(dsn="http://key@127.0.0.1:1/1", transport=Collector, **options)
         if httpx.Client.send is original:  # it applies them only once
             HttpxIntegration.setup_once()
         Collector.spans.clear()

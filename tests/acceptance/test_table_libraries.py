@@ -13,13 +13,8 @@ from pyarrow import dataset, parquet
 
 from adclient import BusinessProfile, Campaign, Items, Page
 
-ITEMS = Items(
-    [
-        BusinessProfile(id="a", extra={"x": {"a": 1, "b": ["x"]}}),
-        BusinessProfile(id="b", extra={"x": None}),
-        BusinessProfile(id="c"),
-    ]
-)
+EXTRAS = {"a": {"x": {"a": 1, "b": ["x"]}}, "b": {"x": None}, "c": {}}
+ITEMS = Items(BusinessProfile(id=name, extra=extra) for name, extra in EXTRAS.items())
 
 
 def test_polars_has_structs_decimals_and_the_default_columns() -> None:

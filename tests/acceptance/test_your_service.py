@@ -21,18 +21,10 @@ import pytest
 import trustme
 
 from adclient import AdClient, AsyncAdClient
+from adclient._core.operations import READS
 
 SOURCES = Path(__file__).parent / "services"
 PLATFORMS = ("alpha", "beta", "gamma", "delta")
-READS = (
-    "beta.list_campaigns",
-    "gamma.search_targeting",
-    "beta.detect_creative_fatigue",
-    "gamma.list_ads",
-    "alpha.explain_objectives",
-    "delta.analyze_wasted_spend",
-    "delta.infer_business_profile",
-)
 SECONDS_TO_START = 30.0
 
 
@@ -55,50 +47,30 @@ class ForeignService:
     ca: Path | None = None
 
 
-def _known(source: str, accounts: list[str], items: list[list[str]], **more) -> ForeignService:
+def _known(
+    source: str, accounts: list[str], forms: str, counts: list[int], first: int = 1, **more
+) -> ForeignService:
+    """A service whose ids have a form for each read, and are as many as its count."""
     of_platforms = dict(zip(PLATFORMS, accounts * (4 // len(accounts)), strict=True))
-    return ForeignService(source, of_platforms, dict(zip(READS, items, strict=True)), **more)
+    items = {
+        read: [form.format(number) for number in range(first, first + count)]
+        for read, form, count in zip(READS, forms.split(), counts, strict=True)
+    }
+    return ForeignService(source, of_platforms, items, **more)
 
 
-def _ids(forms: str, counts: Sequence[int], first: int = 1) -> list[list[str]]:
-    """The ids of each read by their form and number, in the order of READS."""
-    return [
-        [form.format(n) for n in range(first, first + count)]
-        for form, count in zip(forms.split(), counts, strict=True)
-    ]
-
-
+_OF_NODE = " ".join(f"{kind}1{{:03x}}" for kind in "kofagwp")
+_OF_PERL = "C/{} T/{} F/{} A/{} O/{} W/{} P/{}"
+_OF_RUBY = "{}-kampagne {}-option {}-clip {}-anzeige {}-objective {}-term {}-trait"
+_OF_PHP = "cmp_{} opt_{} fat_{} ad_{} obj_{} kw_{} fact_{}"
 _KNOWN = {
-    "node": _known(
-        "service.mjs",
-        ["acct-77"],
-        _ids(" ".join(f"{kind}1{{:03x}}" for kind in "kofagwp"), [75, 26, 8, 120, 9, 61, 6], 0),
-        tls=True,
-    ),
-    "perl": _known(
-        "service.pl",
-        ["Söhne & Co"],
-        _ids("C/{} T/{} F/{} A/{} O/{} W/{} P/{}", [100, 28, 17, 66, 5, 37, 9]),
-        path="/ads/api",
-        token="perl-key",
-        scheme="ApiKey",
-    ),
-    "ruby": _known(
-        "service.rb",
-        ["a_31", "b_32", "g_33", "d_34"],
-        _ids(
-            "{}-kampagne {}-option {}-clip {}-anzeige {}-objective {}-term {}-trait",
-            [47, 19, 15, 101, 6, 10, 5],
-        ),
-        token="ruby-token",
-        header="Api-Token",
-    ),
-    "php": _known(
-        "service.php",
-        ["konto"],
-        _ids("cmp_{} opt_{} fat_{} ad_{} obj_{} kw_{} fact_{}", [83, 30, 20, 91, 10, 21, 8]),
-    ),
-}
+    "node": _known("service.mjs", ["acct-77"], _OF_NODE, [75, 26, 8, 120, 9, 61, 6], 0, tls=True),
+    "perl": _known("service.pl", ["Söhne & Co"], _OF_PERL, [100, 28, 17, 66, 5, 37, 9],
+                   path="/ads/api", token="perl-key", scheme="ApiKey"),
+    "ruby": _known("service.rb", ["a_31", "b_32", "g_33", "d_34"], _OF_RUBY,
+                   [47, 19, 15, 101, 6, 10, 5], token="ruby-token", header="Api-Token"),
+    "php": _known("service.php", ["konto"], _OF_PHP, [83, 30, 20, 91, 10, 21, 8]),
+}  # fmt: skip
 NAMES = tuple(_KNOWN)
 _FOLDER = tempfile.TemporaryDirectory()
 
@@ -127,13 +99,8 @@ def foreign_service(name: str, *, changed: bool = False) -> Iterator[ForeignServ
     ca, certificate = _certificates() if known.tls else (None, None)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "LC_ALL": "C.UTF-8",
-        "PORT": str(port),
-        "CERTIFICATE": str(certificate),
-    }
-    environment |= {"CHANGED": "1"} if changed else {}
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "PORT": f"{port}"}
+    environment |= {"CERTIFICATE": f"{certificate}", **({"CHANGED": "1"} if changed else {})}
     url = f"{'https' if known.tls else 'http'}://127.0.0.1:{port}{known.path}"
     with (
         tempfile.TemporaryFile() as output,

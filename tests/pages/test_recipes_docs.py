@@ -102,9 +102,7 @@ def test_names_cannot_mention_people_in_slack() -> None:
             slack.post("again")
 
 
-def test_lambda_reads_on_where_the_last_event_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lambda_reads_on_where_the_last_event_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     stored: list[str] = []
     storage = SimpleNamespace(
         store=lambda account_id, page: stored.extend(each.id for each in page)

@@ -182,31 +182,26 @@ def is_listening(url: str) -> bool:
 LOCAL, FOREIGN = "http://localhost:6274", "https://ads.example.com"
 
 
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+# Requests to the command, and how it refuses them.
+OF_THIS_MACHINE = [
+    ({}, None),
+    ({"origin": FOREIGN}, 403),
+    ({"host": "ads.example.com"}, 421),
+    ({"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
+    ({"host": "localhost.example.com"}, 421),
+]
+OF_ANYWHERE = [
+    *(({"authorization": it}, 401) for it in ("", "Bearer other", f"Basic {TOKEN}")),
+    *(({}, 401), ({"authorization": f"bearer {TOKEN}"}, None)),
+    *(({**BEARER, "origin": LOCAL}, 401), ({**BEARER, "host": "ads.example.com"}, None)),
+]
+
+
 @each_case(
     ("host", "token", "requests"),
-    (
-        "127.0.0.1",
-        None,
-        [
-            ({}, None),
-            ({"origin": FOREIGN}, 403),
-            ({"host": "ads.example.com"}, 421),
-            ({"host": "localhost", "origin": "http://localhost"}, None),  # of port 80
-            ({"host": "localhost.example.com"}, 421),
-        ],
-    ),
-    (
-        "0.0.0.0",
-        TOKEN,
-        [
-            ({}, 401),
-            ({"authorization": "Bearer other"}, 401),
-            ({"authorization": f"Basic {TOKEN}"}, 401),
-            ({"authorization": f"bearer {TOKEN}"}, None),
-            ({"authorization": f"Bearer {TOKEN}", "origin": LOCAL}, 401),
-            ({"authorization": f"Bearer {TOKEN}", "host": "ads.example.com"}, None),
-        ],
-    ),
+    ("127.0.0.1", None, OF_THIS_MACHINE),
+    ("0.0.0.0", TOKEN, OF_ANYWHERE),
 )
 def test_command_serves_its_user_alone_until_interrupted(host, token, requests, monkeypatch):
     monkeypatch.setenv("ADCLIENT_MCP_TOKEN", token or "")

@@ -8,16 +8,9 @@ from conform_services import ADS, account, edited, failed, put, replaced, seen, 
 from adclient.conform import conform
 from adclient.survey.conform import MOST_PAGES, UNKNOWN_ACCOUNT
 
-NAMES = {
-    "status": "HTTP status",
-    "date_range": "with date_range",
-    "id": "data.id",
-    "name": "data.name",
-    "status_field": "data.status",
-    "distinct": "distinct ids",
-    "next": "page.next",
-    "without": "without account_id",
-}
+NAMES = {"status": "HTTP status", "distinct": "distinct ids", "next": "page.next"}
+NAMES |= {"id": "data.id", "name": "data.name", "status_field": "data.status"}
+NAMES |= {"date_range": "with date_range", "without": "without account_id"}
 
 
 @each_case(

@@ -6,13 +6,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import (
-    Listing,
-    Service,
-    check_that_a_client_reads_all,
-    examined,
-    examined_by,
-)
+from doctor_services import Listing, Service, check_that_a_client_reads_all, examined, examined_by
 from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS

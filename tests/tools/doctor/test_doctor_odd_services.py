@@ -6,13 +6,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs
 
 from cases import each_case
-from doctor_services import (
-    ACCOUNT,
-    Listing,
-    Service,
-    check_that_a_client_reads_all,
-    examined,
-)
+from doctor_services import ACCOUNT, Listing, Service, check_that_a_client_reads_all, examined
 
 COUNTS = {"beta.list_campaigns": 57, "gamma.search_targeting": 46, "gamma.list_ads": 83}
 Items, Given = list[dict], Mapping[str, str]

@@ -20,22 +20,12 @@ from adclient.policy import Policy
 URL = "https://ads.example.com"
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 CAMPAIGN = {
-    "id": "7",
-    "name": "Frühling",
-    "status": "ENABLED",
+    "id": "7", "name": "Frühling", "status": "ENABLED", "bid": 1.25, "endDate": "2026-12-31",
     "budget": {"daily_budget": "100.00", "currency": "EUR", "state": "NEW"},
-    "schedule": {"days": ["MON", "FRI"], "hours": {"from": 8}},
-    "bid": 1.25,
-    "endDate": "2026-12-31",
-    "is_test": True,
-    "shared": None,
-    "pending_change": {"cap": 2, "max_budget": 9},
-    "postcode": "2134",
-    "max": 1,
-    "MAX": 2,
+    "schedule": {"days": ["MON", "FRI"], "hours": {"from": 8}}, "is_test": True, "shared": None,
+    "pending_change": {"cap": 2, "max_budget": 9}, "postcode": "2134", "max": 1, "MAX": 2,
     "groups": [{"name": "all", "floor": 3}],
-}
-
+}  # fmt: skip
 NUMBERS = itertools.count()
 BUDGET = {"daily_budget": 100, "currency": "EUR"}
 SET = {"status": "ENABLED", "bid": 2}

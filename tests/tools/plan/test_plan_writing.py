@@ -128,16 +128,10 @@ def test_second_reverting_plan_is_another_one(team) -> None:
 
 
 def entry(number: int = 1, **fields: object) -> Entry:
-    usual = {
-        "entry_id": str(number),
-        "change": f"w47:{number}",
-        "state": "staged",
-        "operation": "alpha.update_campaign_budget",
-        "account_id": "account_a91f",
-        "arguments": {**CAMPAIGN, "daily_budget": 120},
-        "draft_id": f"draft_{number}",
-        "diff": diff(100, 120),
-    }
+    usual = {"entry_id": str(number), "change": f"w47:{number}", "draft_id": f"draft_{number}"}
+    usual |= {"operation": "alpha.update_campaign_budget", "account_id": "account_a91f"}
+    usual |= {"arguments": {**CAMPAIGN, "daily_budget": 120}, "diff": diff(100, 120)}
+    usual["state"] = "staged"
     return Entry(**{**usual, **fields})
 
 

@@ -228,10 +228,7 @@ async def test_outcome_is_returned_if_its_end_cannot_be_recorded(
             assert (await wait(write(client))).draft_id.startswith("draft_1\n")
         assert "could not record draft draft_1 CRITICAL [2J, so" in caplog.text
         assert len(caplog.messages[-1].splitlines()) == 1
-        with (
-            pytest.raises(adclient.NotFound),
-            pytest.warns(LedgerWarning, match="end of a call"),
-        ):
+        with pytest.raises(adclient.NotFound), pytest.warns(LedgerWarning, match="end of a call"):
             await wait(write(client))
         closed = io.StringIO()
         closed.close()

@@ -31,6 +31,7 @@ def accepting(policy: Policy) -> tuple[AdClient, list[httpx.Request]]:
 
 NAMES = ["daily_budget", "bid", "name", "targeting", "keywords", "account_id", "campaign"]
 OTHERS = ["dailyBudget", "bid\u200b", "𝐛𝐢𝐝", "n\u0430me", "bid%5F", "name.bid", "", "*", "fields"]
+MONEY, BOTH = ["daily_budget", "bid", "name.bid", "campaign.bid"], ["account_1", "account_2"]
 PATHS = ["name.bid", "targeting.*", "campaign.name", "targeting.bid", "campaign.bid.*"]
 NAMES_IN_URLS = ["account%5Fid[]", "x=1;account_id", "+x.account_id", "Account.Id", "account_id%00"]
 CURSORS = [
@@ -73,31 +74,18 @@ def chosen(values):
 rules = {
     "operations": st.none() | st.just(["*"]) | chosen(["alpha.*", "*.create_*", "beta.*"]),
     "fields": chosen([*NAMES, *PATHS]),
-    "money": st.none()
-    | st.dictionaries(
-        st.sampled_from(["daily_budget", "bid", "name.bid", "campaign.bid"]), amounts
-    ),
+    "money": st.none() | st.dictionaries(st.sampled_from(MONEY), amounts),
 }
-pinned = chosen(["account_1", "account_2"])
-policies = st.builds(Policy, accounts=pinned, **rules) | st.builds(
-    Policy,
-    accounts=st.none() | st.just(["account_1", "account_2"]),
-    account=st.dictionaries(
-        st.sampled_from(["account_1", "account_2"]), st.builds(Policy, **rules), min_size=1
-    ),
-    **rules,
-)
+own_rules = st.dictionaries(st.sampled_from(BOTH), st.builds(Policy, **rules), min_size=1)
+pinned = {"accounts": st.none() | st.just(BOTH), "account": own_rules}
+policies = st.builds(Policy, accounts=chosen(BOTH), **rules) | st.builds(Policy, **pinned, **rules)
 ARGUMENTS = {
-    "account_id": st.just("account_1") | texts,
-    "campaign_id": st.just("campaign_1") | texts,
-    "creative_id": st.none() | texts,
-    "ad_id": st.none() | texts,
-    "date_range": st.none() | texts,
+    **dict.fromkeys(("creative_id", "ad_id", "date_range", "cursor"), st.none() | texts),
+    **{name: st.just(f"{name[:-3]}_1") | texts for name in ("account_id", "campaign_id")},
     "targeting": st.none() | objects,
     "fields": likely | objects,
     "daily_budget": st.none() | numbers,
     "keywords": st.lists(texts, max_size=2),
-    "cursor": st.none() | texts,
 }
 
 
