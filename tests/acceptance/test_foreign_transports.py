@@ -47,18 +47,12 @@ OF_HTTPX2 = (httpx2.HTTPTransport, httpx2.AsyncHTTPTransport)
 ROWS: dict[str, tuple[bool, list[Options]]] = {
     "adclient's own connections": (True, [lambda _: {}]),
     "pyreqwest 0.15": (True, [transport_of(SyncHttpxTransport, HttpxTransport)]),
-    "a client or transport of httpx 0.28 or httpx2 2.16": (
-        False,
-        [client_of(httpx), transport_of(*OF_HTTPX2)],
-    ),
-    "the same with `limits=httpx.Limits(max_keepalive_connections=0)`": (
-        True,
-        [
-            client_of(httpx, limits=httpx.Limits(max_keepalive_connections=0)),
-            transport_of(*OF_HTTPX2, limits=httpx2.Limits(max_keepalive_connections=0)),
-        ],
-    ),
-}
+    "a client or transport of httpx 0.28 or httpx2 2.16":
+        (False, [client_of(httpx), transport_of(*OF_HTTPX2)]),
+    "the same with `limits=httpx.Limits(max_keepalive_connections=0)`":
+        (True, [client_of(httpx, limits=httpx.Limits(max_keepalive_connections=0)),
+                transport_of(*OF_HTTPX2, limits=httpx2.Limits(max_keepalive_connections=0))]),
+}  # fmt: skip
 
 
 async def second_draft(made: Options, kind: type, stray: bytes, is_late: bool) -> str:

@@ -64,12 +64,8 @@ def cluster(page, server) -> Iterator[Cluster]:
     with serving(service) as url:
         # A worker that replaces a dead one has them, too; each test starts without settings.
         settings = {"ADCLIENT_BASE_URL": url, "ADCLIENT_LEDGER": ledger}
-        with (
-            LocalCluster(
-                n_workers=2, threads_per_worker=2, dashboard_address=None, env=settings
-            ) as local,
-            Client(local) as dask,
-        ):
+        workers = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": None}
+        with LocalCluster(env=settings, **workers) as local, Client(local) as dask:
             dask.register_plugin(page.Ads(), name="ads")
             yield Cluster(dask, service, ledger)
 

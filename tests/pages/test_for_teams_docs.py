@@ -59,13 +59,9 @@ class Repository(NamedTuple):
         return before
 
     def shell(self, script: str, variables: Mapping[str, str]) -> "CompletedProcess[str]":
-        return subprocess.run(
-            ["bash", "-e", "-c", script],
-            cwd=self.folder,
-            env={**self.environment, **variables},
-            capture_output=True,
-            encoding="utf-8",
-        )
+        options = {"env": {**self.environment, **variables}, "cwd": self.folder}
+        command = ["bash", "-e", "-c", script]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", **options)
 
     def read(self, name: str) -> str:
         folders = (self.folder, self.folder.parent / "runner", self.folder.parent)
@@ -92,20 +88,13 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
         (stubs / name).write_text(stub, "utf-8")
         (stubs / name).chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment = {
-        **kept,
-        **{f"GIT_{name}": "ci@x" for name in names},
-        "PATH": os.pathsep.join([str(stubs), str(Path(sys.executable).parent), kept["PATH"]]),
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "PYTHONIOENCODING": "utf-8",
-    }
+    environment = {**kept, **{f"GIT_{name}": "ci@x" for name in names}}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "PYTHONIOENCODING": "utf-8"}
+    commands = [str(stubs), str(Path(sys.executable).parent), kept["PATH"]]
+    environment["PATH"] = os.pathsep.join(commands)
     with serving(fake) as url:
-        secrets = {
-            "ADCLIENT_BASE_URL": url,
-            "ADCLIENT_TOKEN": "secret-token",
-            "ADCLIENT_LEDGER": str(tmp_path / "drafts.db"),
-            "PGPASSWORD": "hunter2",
-        }
+        secrets = {"ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "secret-token"}
+        secrets |= {"ADCLIENT_LEDGER": str(tmp_path / "drafts.db"), "PGPASSWORD": "hunter2"}
         made = Repository(folder, fake, environment, secrets)
         made.git("init -q -b main")
         made.commit("policy.toml", POLICY)
@@ -117,13 +106,9 @@ def github(repository: Repository, name: str, before: str = "") -> tuple[int, st
     """Run the steps of a job as GitHub does; the exit code of the one that failed, and the log."""
     summary = str(repository.folder.parent / "summary")
     settings = {f"{kind}.{key}": key for kind in ("vars", "secrets") for key in SECRETS}
-    context = {
-        "github.token": "gh-token",
-        "github.repository": "o/r",
-        "github.event.before": before,
-        "github.event.pull_request.number": "7",
-        **{name: repository.secrets[key] for name, key in settings.items()},
-    }
+    context = {name: repository.secrets[key] for name, key in settings.items()}
+    context |= {"github.token": "gh-token", "github.repository": "o/r"}
+    context |= {"github.event.before": before, "github.event.pull_request.number": "7"}
     usual = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "abc"}
     usual["RUNNER_TEMP"] = str(repository.folder.parent / "runner")
     failed, log = 0, ""

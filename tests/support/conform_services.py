@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from operator import delitem
 
 import attrs
 
@@ -110,23 +111,19 @@ def replaced(name: str, status: int, body: bytes | None = b"{}", *, old: int | N
     return change
 
 
+def inside(body: dict, path: tuple[str, ...]) -> dict:
+    """What is at a path in a body, or the first one of a list there."""
+    for step in path:
+        body = body[step]
+    return body[0] if isinstance(body, list) else body
+
+
 def put(name: str, value: object, *path: str) -> Callable[[dict], None]:
     """An edit that sets a field of a body, or of what is at a path in it."""
 
-    def edit(body: dict) -> None:
-        for step in path:
-            body = body[step]
-        (body[0] if isinstance(body, list) else body)[name] = value
-
-    return edit
+    return lambda body: inside(body, path).update({name: value})
 
 
 def without(name: str, *path: str) -> Callable[[dict], None]:
     """An edit that removes a field."""
-
-    def edit(body: dict) -> None:
-        for step in path:
-            body = body[step]
-        (body[0] if isinstance(body, list) else body).pop(name)
-
-    return edit
+    return lambda body: delitem(inside(body, path), name)

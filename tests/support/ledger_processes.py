@@ -140,18 +140,9 @@ def read_all(url: str, where: str, **work) -> list[str]:
     return [error for errors in at_once(*reading) for error in errors]
 
 
-def read(
-    url: str,
-    where: str,
-    is_async: bool,
-    done: Connection,
-    *,
-    threads: int,
-    calls: int,
-    per_second: float | None = None,
-) -> None:
+def read(url: str, where: str, is_async: bool, done: Connection, *, threads, calls, **rate) -> None:
     """Make calls in each thread or task, and send the names of the errors."""
-    gate = SharedGate(open_ledger(where), per_second=per_second)
+    gate = SharedGate(open_ledger(where), **rate)
     client = (AsyncAdClient if is_async else AdClient)(url, gate=gate)
     explain = partial(client.alpha.explain_objectives, account_id="a")
     errors: list[str] = []

@@ -20,15 +20,8 @@ import pytest
 from cases import each_case
 from clients import SYNC, Service, a_page, an_item, sync_and_async, wait
 
-from adclient import (
-    AsyncPage,
-    BusinessProfile,
-    Campaign,
-    InvalidRequest,
-    Items,
-    Page,
-    PaginationError,
-)
+import adclient
+from adclient import AsyncPage, BusinessProfile, Campaign, InvalidRequest, Items, Page
 from adclient.ledger import SQLiteLedger
 from adclient.testing import FakeAdService
 
@@ -224,7 +217,9 @@ async def test_table_of_a_page_without_its_client_never_lacks_the_later_pages(cl
     service = Service(a_page("ab", "c1"))
     async with client_kind.open(transport=service.transport) as client:
         page = copy.copy(await wait(client.beta.list_campaigns(account_id="a")))
-    with pytest.raises(PaginationError, match=r"cursor=page\.next; page\.data has the items"):
+    with pytest.raises(
+        adclient.PaginationError, match=r"cursor=page\.next; page\.data has the items"
+    ):
         await wait(page.to_pandas())
     assert page.data.to_pandas()["name"].tolist() == ["a", "b"]
 

@@ -113,11 +113,8 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
 
     with listing_of() as server:
         monkeypatch.setenv("ADCLIENT_SERVICE", write("ITS", server.url))
-        for options in (
-            [],
-            ["--url", f"{server.url}/x"],
-            ["--service", write("OTHER", server.url)],
-        ):
+        other = ["--service", write("OTHER", server.url)]
+        for options in ([], ["--url", f"{server.url}/x"], other):
             assert run_command(*ADS, *options).code == 0
     by_environment, by_url, by_option = (request.decode().lower() for request in server.requests)
     assert f"x-key: {SECRET}-its\r\n" in by_environment
@@ -126,14 +123,13 @@ def test_secret_of_a_service_file_is_sent_to_no_other_address(tmp_path, monkeypa
     assert f"x-key: {SECRET}-other\r\n" in by_option
 
 
+NESTED = {"after": 7, "api_key": SECRET, "all": [f"/x?sig={SECRET}", {"jwt": SECRET}]}
+
+
 @each_case(
     ("cursor", "shown", "hidden"),
     (f"?after=7&access_token={SECRET}&n=1", "'?after=7&n=1'", ["access_token"]),
-    (
-        {"after": 7, "api_key": SECRET, "all": [f"/x?sig={SECRET}", {"jwt": SECRET}]},
-        """'{"after":7,"all":["/x?",{}]}'""",
-        [],
-    ),
+    (NESTED, """'{"after":7,"all":["/x?",{}]}'""", []),
     (f"?next_token=7&API%2DKey={SECRET}", "'?next_token=7'", ["API"]),
 )
 def test_secret_in_a_continuation_is_not_shown(cursor, shown, hidden) -> None:
@@ -312,10 +308,8 @@ def test_order_is_that_of_numbers_then_texts_then_nothing() -> None:
             ("", ["9.5", "10", "[1]", "A", "b", "NaN", "True", "None", "none"]),
             ("-", ["True", "NaN", "b", "A", "[1]", "10", "9.5", "None", "none"]),
         ):
-            assert (
-                column(run_command(*ADS, "--url", server.url, "--sort", f"{sign}x"), "name")
-                == order
-            )
+            ran = run_command(*ADS, "--url", server.url, "--sort", f"{sign}x")
+            assert column(ran, "name") == order
         assert run_command(*ADS, "--url", server.url, "--sort=x", "--limit=1").rows[0]["x"] == 9.5
     with listing_of() as server:
         assert run_command(*ADS, "--url", server.url, "--columns", "any").out == ""
@@ -328,10 +322,6 @@ def test_fields_of_objects_become_columns() -> None:
         (row,) = run_command(*flat).rows
         names = "budget.amount,budget.of.day"
         chosen = run_command(*flat, "--columns", names, "--sort", "budget.amount", "--csv").out
-    assert [*row.items()][3:] == [
-        ("budget.amount", 5),
-        ("budget.of.day", True),
-        ("empty", {}),
-        ("list", [{"a": 1}]),
-    ]
+    others = [("empty", {}), ("list", [{"a": 1}])]
+    assert [*row.items()][3:] == [("budget.amount", 5), ("budget.of.day", True), *others]
     assert chosen == f"{names}\n5,true\n"

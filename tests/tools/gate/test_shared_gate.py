@@ -100,21 +100,18 @@ def test_longest_pause_counts_up_to_a_day(fake, gate_of, first, second, left) ->
     assert late.value.retry_after == left
 
 
-@pytest.mark.parametrize(
-    ("name", "address", "is_same"),
-    [
+def test_pause_is_shared_by_the_gates_of_a_name_and_address(gate_of) -> None:
+    limited = httpx.Response(429, headers={"Retry-After": "60"})
+    options = {"transport": Service(limited, *[a_page()] * 3).transport, "max_retries": 0}
+    be_refused(AdClient("https://ads.example.com/api", gate=gate_of(name="a"), **options))
+    for name, address, is_same in (
         ("a", "HTTPS://ADS.example.com:443/api/", True),
         ("b", "https://ads.example.com/api", False),
         ("a", "https://ads.example.com", False),
         ("a", "https://other.example.com/api", False),
-    ],
-)
-def test_pause_is_shared_by_the_gates_of_a_name_and_address(gate_of, name, address, is_same):
-    limited = httpx.Response(429, headers={"Retry-After": "60"})
-    options = {"transport": Service(limited, a_page()).transport, "max_retries": 0}
-    be_refused(AdClient("https://ads.example.com/api", gate=gate_of(name="a"), **options))
-    with pytest.raises(CallTimeout) if is_same else nullcontext():
-        read(AdClient(address, gate=gate_of(name=name), **options))
+    ):
+        with pytest.raises(CallTimeout) if is_same else nullcontext():
+            read(AdClient(address, gate=gate_of(name=name), **options))
 
 
 def test_429_without_a_time_pauses_nothing(fake, gate_of) -> None:
