@@ -21,11 +21,8 @@ WHERE pid <> pg_backend_pid() AND datname = current_database()
 """
 # A database of its own for each test would be 300 files.
 EMPTY = (
-    DISCONNECT,
-    "DROP SCHEMA public CASCADE",
-    "CREATE SCHEMA public",
-    "GRANT USAGE ON SCHEMA public TO PUBLIC",
-    "ALTER DATABASE ads RESET ALL",
+    *(DISCONNECT, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public"),
+    *("GRANT USAGE ON SCHEMA public TO PUBLIC", "ALTER DATABASE ads RESET ALL"),
 )
 
 

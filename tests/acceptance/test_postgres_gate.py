@@ -12,7 +12,7 @@ from clients import sync_and_async, wait
 from gate_tests import *  # noqa: F403
 from postgres_server import DISCONNECT, PASSWORD, silenced
 
-from adclient import AdClient, CallTimeout, LedgerError, RateLimited
+from adclient import AdClient, CallTimeout, RateLimited
 from adclient.gate import SharedGate
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService, Fault
@@ -112,15 +112,3 @@ def test_role_without_the_right_to_create_tables_can_use_them(gate, where, execu
     execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}_user")
     other = where.replace("//ads:", f"//{name}_user:")
     read(FakeAdService().client(gate=SharedGate(open_ledger(other), per_second=1000)))
-
-
-def test_server_that_is_gone_is_an_error_without_the_password(where) -> None:
-    url = where.replace(where.rpartition(":")[2], "1/ads")
-    fake = FakeAdService()
-    gate = SharedGate(open_ledger(url))
-    assert PASSWORD not in repr(gate)
-    with pytest.raises(LedgerError, match=r"cannot be asked.*[Cc]onnection refused") as refused:
-        read(fake.client(gate=gate))
-    assert PASSWORD not in f"{refused.value} {vars(refused.value)}"
-    assert refused.value.__cause__ is None
-    assert len(fake.requests) == 0

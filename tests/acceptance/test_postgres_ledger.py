@@ -19,6 +19,7 @@ from postgres_server import DISCONNECT, PASSWORD, silenced
 
 import adclient.ledger.postgres
 from adclient import AdClient, CallTimeout, LedgerError
+from adclient.gate import SharedGate
 from adclient.ledger import LedgerWarning, PostgresLedger, open_ledger
 from adclient.testing import FakeAdService
 
@@ -66,6 +67,7 @@ def test_repr_has_the_place_and_no_password(where) -> None:
     assert repr(open_ledger(where)) == shown
     client = AdClient("https://ads.example.com", ledger=open_ledger(where))
     assert repr(client).endswith(f", ledger {shown}>")
+    assert PASSWORD not in repr(SharedGate(open_ledger(where)))
 
 
 def test_time_is_that_of_the_server_whatever_that_of_the_machine_is(where, monkeypatch) -> None:

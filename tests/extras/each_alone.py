@@ -57,15 +57,9 @@ def check(client: AdClient) -> None:
 
 def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     """The command, with its standard streams."""
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        [COMMAND, *arguments],
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        env=os.environ | {"ADCLIENT_TOKEN": "t"} | environment,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    environment = {**os.environ, "ADCLIENT_TOKEN": "t", **environment}
+    return subprocess.Popen([COMMAND, *arguments], text=True, env=environment, **pipes)
 
 
 def run(*arguments: str, **environment: str) -> None:

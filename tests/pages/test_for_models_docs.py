@@ -66,12 +66,9 @@ def test_server_with_writes_starts_in_any_folder(server, fake, tmp_path) -> None
     program, *words = shlex.split(STARTS_WITH_WRITES)
     assert program == server["command"]
     full = [str(tmp_path / word) if word.startswith("models.") else word for word in words]
-    count, result = started(
-        {**server, "args": full, "cwd": "/"},
-        "alpha_update_campaign_budget",
-        campaign_id="campaign_4c10",
-        daily_budget=120,
-    )
+    budget = {"campaign_id": "campaign_4c10", "daily_budget": 120}
+    started_there = {**server, "args": full, "cwd": "/"}
+    count, result = started(started_there, "alpha_update_campaign_budget", **budget)
     assert (count, result["summary"][:6]) == (len(OPERATIONS) + 1, "Staged")
     [entry], [draft] = ledger.entries(), fake.drafts
     assert entry.draft_id == draft.draft_id

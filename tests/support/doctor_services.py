@@ -261,14 +261,10 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     last, token = items[end - 1]["id"], f"at_{end}"
     place = f"{request.url.path}?{urlencode({listing.name: token})}"
     values = {
-        "object": {"at": end},
-        "entries": {listing.name: end, "region": "eu"},
-        "last": last,
-        "following": items[end]["id"],
+        **{"offset": end, "fraction": end + 0.5, "page": end // listing.size + 1, "yes": True},
+        **{"object": {"at": end}, "entries": {listing.name: end, "region": "eu"}},
+        **{"last": last, "following": items[end]["id"]},
         "item number": int(last.rpartition("_")[2].strip("x")),
-        "page": end // listing.size + 1,
-        "offset": end,
-        "fraction": end + 0.5,
         "path": place,
         "url": f"{URL}{place}&account_id={ACCOUNT}",
         "foreign": f"http://internal:8080{place}&account_id={ACCOUNT}",
@@ -276,7 +272,6 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
         "other account": f"{URL}{place}&account_id=number_7",
         "href": {"href": f"http://internal{place}", "rel": "next"},
         "foreign token": f"https://internal.example/token/{token}",
-        "yes": True,
     }
     return values.get(listing.form, token)
 

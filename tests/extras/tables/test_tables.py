@@ -115,13 +115,11 @@ def test_no_library_reads_items_as_a_column_of_objects(table) -> None:
             pyarrow.table(table)
 
 
-@pytest.mark.parametrize(
-    ("missing", "method", "extra"),
-    [
-        *[("pandas", "to_pandas", "pandas"), ("pyarrow", "to_pandas", "pandas")],
-        *[("polars", "to_polars", "polars"), ("pyarrow", "to_arrow", "arrow")],
-    ],
-)
+MISSING = [("pandas", "to_pandas", "pandas"), ("pyarrow", "to_pandas", "pandas")]
+MISSING += [("polars", "to_polars", "polars"), ("pyarrow", "to_arrow", "arrow")]
+
+
+@pytest.mark.parametrize(("missing", "method", "extra"), MISSING)
 @pytest.mark.usefixtures("stand_in_for_polars")
 def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeypatch) -> None:
     ROWS.to_arrow()  # pyarrow looks for pandas once, and takes the None below for it
@@ -143,17 +141,15 @@ class Spend:
     day: date
 
 
-FIRST_STEPS = [
+@each_case(
+    "step",
     lambda frame: frame.describe(),
     lambda frame: frame.nlargest(1, "spend"),
     lambda frame: frame["spend"].cumsum(),
     lambda frame: frame.groupby("id").sum(numeric_only=True),
     lambda frame: frame.merge(frame, on="id"),
     lambda frame: frame.pivot_table(index="id", values="spend"),
-]
-
-
-@each_case("step", *FIRST_STEPS)
+)
 def test_first_steps_of_an_analysis_work(step) -> None:
     rows = [{"spend": Decimal("0.014492753623188405797"), "n": BIG - 1}, {"spend": 2.5, "n": 1}]
     items = Items(BusinessProfile(id=f"id_{n}", extra=row) for n, row in enumerate(rows))

@@ -197,16 +197,13 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
     shown = ["account_id: account_b204", "campaign_id: campaign_57a7"]
     expected = {"operation": "beta.pause_campaign", "arguments": shown}
     first, second = (entry.to_dict()["at"] for entry in ledger.entries()[:2])
-    assert await wait(staged(client)) == {
-        "summary": "Drafts: 2; shown: 2, the newest last. One that is `under way` or `unknown` "
-        "may not exist: ask a human.",
-        "untrusted": {
-            "drafts": [
-                {"at": first, "state": "staged", "draft_id": fake.drafts[0].draft_id, **expected},
-                {"at": second, "state": "unknown", **expected},
-            ]
-        },
-    }
+    summary = "Drafts: 2; shown: 2, the newest last. One that is `under way` or `unknown` may not "
+    drafts = [
+        {"at": first, "state": "staged", "draft_id": fake.drafts[0].draft_id, **expected},
+        {"at": second, "state": "unknown", **expected},
+    ]
+    found = {"summary": f"{summary}exist: ask a human.", "untrusted": {"drafts": drafts}}
+    assert await wait(staged(client)) == found
     assert len(fake.requests) == sent
     other = fake_client(client_kind, fake, actor="kim", **options)
     assert (await wait(staged(other)))["untrusted"] == {"drafts": []}
@@ -231,14 +228,12 @@ def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
 def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger, tmp_path) -> None:
     fake = FakeAdService()
     client = fake.client(ledger=ledger)
-    for other, options in (
-        (client, {"writes": False}),
-        (fake.client(ledger=MemoryLedger()), {}),
-        (fake.client(), {}),
-        (fake.client(ledger=ledger, policy=Policy(accounts=[])), {}),
-    ):
-        assert "list_staged_drafts" not in names_of(tools(other, **{"writes": True, **options}))
-        message = staged(other, **options)["untrusted"]["message"]
+    refusing = fake.client(ledger=ledger, policy=Policy(accounts=[]))
+    others = (client, fake.client(ledger=MemoryLedger()), fake.client(), refusing)
+    for other in others:
+        writes = other is not client
+        assert "list_staged_drafts" not in names_of(tools(other, writes=writes))
+        message = staged(other, writes=writes)["untrusted"]["message"]
         assert "there is no tool list_staged_drafts" in message
     *_, tool = tools(client, writes=True)
     assert tool["name"] == "list_staged_drafts"

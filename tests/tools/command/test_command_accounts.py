@@ -26,8 +26,10 @@ def everything(fake) -> dict[str, list[dict]]:
 
 
 def test_rows_have_their_account(everything) -> None:
-    ran = run_command(*BOTH, "-a", IDS[0])  # one that is named twice is read once
+    # One that is named twice is read once.
+    ran = run_command(*BOTH, "-a", IDS[0], terminals=["err"])
     assert ran.code == 0
+    assert "over_accounts: 2 of 2 accounts, 0:00" in ran.err
     for account_id, expected in everything.items():
         assert [row for row in ran.rows if row["account_id"] == account_id] == expected
     assert len(ran.rows) == sum(map(len, everything.values()))
@@ -61,9 +63,3 @@ def test_file_of_accounts_that_cannot_be_read_is_refused(content, code, fake, tm
     ran = run_command(*READ, "--accounts-from", str(path))
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (code, "", 1)
     assert not fake.requests
-
-
-def test_bar_counts_accounts_on_a_terminal(fake) -> None:
-    ran = run_command(*BOTH, terminals=["err"])
-    assert ran.code == 0
-    assert "over_accounts: 2 of 2 accounts, 0:00" in ran.err
