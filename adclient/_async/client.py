@@ -179,12 +179,7 @@ class AsyncAdClient(AsyncAccountReader, Shown):
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import AsyncCapacityLimiter
-            from adclient._http.network import (
-                build_network,
-                resolve_clock,
-                resolve_transport,
-                warn_if_exposed,
-            )
+            from adclient._http.network import build_network, warn_if_exposed
 
             options = settings.resolve(
                 base_url=base_url,
@@ -197,10 +192,11 @@ class AsyncAdClient(AsyncAccountReader, Shown):
                 actor=actor,
             )
             network = build_network(
-                base_url=options.base_url,
+                options.base_url,
                 proxy=proxy,
                 verify=verify,
-                has_sender=transport is not None or http_client is not None,
+                transport=transport,
+                http_client=http_client,
             )
             guard = at_close = None
             if policy is not None or ledger is not None:
@@ -212,11 +208,9 @@ class AsyncAdClient(AsyncAccountReader, Shown):
             slots = settings.MAX_CONCURRENCY
             if max_concurrency is not None:
                 slots = settings.check_count("max_concurrency", max_concurrency, least=1)
-            sent_by = resolve_transport(transport, http_client, options.base_url)
             credentials = Credentials(token, auth).resolved()
-            warn_if_exposed(credentials, sent_by, options.base_url)
-            clock, random = resolve_clock(sent_by)
-            connections = _connections(sent_by, http_client, network, slots)
+            warn_if_exposed(credentials, network)
+            connections = _connections(network, slots)
             write_log_to_stderr()
             self._use(
                 AsyncEngine(
@@ -225,8 +219,8 @@ class AsyncAdClient(AsyncAccountReader, Shown):
                     sender=connections,
                     connections=connections,
                     limiter=AsyncCapacityLimiter(slots),
-                    clock=clock,
-                    random=random,
+                    clock=network.clock,
+                    random=network.random,
                     tracer=_telemetry.tracer(),
                     gate=gate,
                     guard=guard,
@@ -437,13 +431,12 @@ def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> di
         given.clear()
 
 
-def _connections(
-    transport: object, http_client: object, network: "Network", max_concurrency: int
-) -> "AsyncConnections":
+def _connections(network: "Network", max_concurrency: int) -> "AsyncConnections":
     """What sends the requests of a client; each kind loads its library when it is needed."""
     from adclient._http.limiter import AsyncCapacityLimiter  # async only
     from adclient._http.network import AsyncInProcessSender, InProcess
 
+    transport, http_client = network.transport, network.http_client
     if isinstance(transport, InProcess):
         return AsyncInProcessSender(transport)
     if transport is None and http_client is None:
@@ -452,8 +445,9 @@ def _connections(
         return AsyncConnectionPool(network)
     from adclient._http.async_library import AsyncLibrarySender
 
+    limiter = AsyncCapacityLimiter(max_concurrency)  # async only
     return AsyncLibrarySender(
         transport,
         http_client,
-        AsyncCapacityLimiter(max_concurrency),  # async only
+        limiter,  # async only
     )

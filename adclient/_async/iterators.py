@@ -230,14 +230,63 @@ class AsyncItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-class AsyncTabular(Generic[T]):
-    """The base of a page and a listing: its tables contain what iterating over it returns."""
+class AsyncPaged(Generic[T]):
+    """The base of a page and a listing: what goes over all items, from the first page on."""
 
     __slots__ = ()
 
     @abstractmethod
+    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
+        """Iterate page by page."""
+
+    def __aiter__(self) -> AsyncItemIterator[T]:
+        """Iterate over every item, page after page."""
+        return self.items()
+
+    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
+        """Iterate over every item, from the first of this page or listing on, as `async for` does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of one. At most
+                one page is fetched ahead.
+
+        Returns:
+            An iterator, whose `cursor` is where to continue.
+
+        Raises:
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in page.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
     async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect the items of all pages."""
+        """Collect the items of this page, or of the first one, and of all later pages.
+
+        Args:
+            limit: The most items to collect; None for all. No page beyond them is requested.
+
+        Returns:
+            The items, in a collection that is also a table, with `to_pandas()` and the like.
+
+        Raises:
+            InvalidRequest: `limit` is not a whole number from 0.
+            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+                The items before it are lost: iterate with `pages()` to keep them.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> len(await page.collect(limit=60))
+            60
+        """
+        return await self.pages().__collect__(limit)
 
     async def to_records(self, *, limit: int | None = None) -> list[dict[str, object]]:
         """Convert the items of all pages to dictionaries of plain Python values.
@@ -382,62 +431,3 @@ class AsyncTabular(Generic[T]):
 
         def __bool__(self) -> bool:
             return True  # as without `__len__`
-
-
-class AsyncPaged(AsyncTabular[T]):
-    """The base of a page and a listing: what goes over all items, from the first page on."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
-        """Iterate page by page."""
-
-    def __aiter__(self) -> AsyncItemIterator[T]:
-        """Iterate over every item, page after page."""
-        return self.items()
-
-    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
-        """Iterate over every item, from the first of this page or listing on, as `async for` does.
-
-        Args:
-            prefetch: Whether to fetch the next page while you work on the items of one. At most
-                one page is fetched ahead.
-
-        Returns:
-            An iterator, whose `cursor` is where to continue.
-
-        Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests the
-                same page again.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().async_client()
-            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
-            >>> names = [ad.name async for ad in page.items(prefetch=True)]
-        """
-        return AsyncItemIterator(self.pages(prefetch=prefetch))
-
-    async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect the items of this page, or of the first one, and of all later pages.
-
-        Args:
-            limit: The most items to collect; None for all. No page beyond them is requested.
-
-        Returns:
-            The items, in a collection that is also a table, with `to_pandas()` and the like.
-
-        Raises:
-            InvalidRequest: `limit` is not a whole number from 0.
-            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
-                The items before it are lost: iterate with `pages()` to keep them.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> client = FakeAdService().async_client()
-            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
-            >>> len(await page.collect(limit=60))
-            60
-        """
-        return await self.pages().__collect__(limit)

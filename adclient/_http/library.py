@@ -92,13 +92,10 @@ def resolve_send(transport: object, http_client: object, prefix: str) -> tuple[H
     """The library of a transport or client of the caller, and what sends through it."""
     given: Any = transport if http_client is None else http_client
     library = library_of(given)
-    method = "handle_async_request" if prefix else "handle_request"
+    kind, method = ("an async", "handle_async_request") if prefix else ("a sync", "handle_request")
     if http_client is None:
         is_right = not isinstance(given, type) and hasattr(given, method)
-        what, right = (
-            "transport",
-            f"{'an async' if prefix else 'a sync'} transport of httpx or httpx2",
-        )
+        what, right = "transport", f"{kind} transport of httpx or httpx2"
     else:
         is_right = isinstance(given, library.async_client if prefix else library.client)
         what, right = "http_client", f"an httpx.{prefix}Client or httpx2.{prefix}Client"

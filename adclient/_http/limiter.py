@@ -2,12 +2,13 @@
 
 import os
 import threading
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Self
 from weakref import WeakSet
 
 import anyio
@@ -36,24 +37,31 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Wind
     os.register_at_fork(after_in_child=reset_all)
 
 
-class CapacityLimiter:
+class _Limiter:
+    """The base of `CapacityLimiter` and its async twin."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.lines: dict[str, Self] = {}
+        self.reset_after_fork()
+        RESETTABLE.add(self)
+
+    def line(self, key: str) -> Self:
+        """The limiter of the calls that have a turn at a gate, as many as have slots."""
+        return self.lines.get(key) or self.lines.setdefault(key, type(self)(self.total))
+
+    @abstractmethod
+    def reset_after_fork(self) -> None:
+        """Free all slots: a forked child has none of its parent's threads and tasks."""
+
+
+class CapacityLimiter(_Limiter):
     """Gives out `total` slots, first come, first served.
 
     A semaphore of the standard library may give a slot to a thread that has not waited at all.
     """
 
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.lines: dict[str, CapacityLimiter] = {}
-        self.reset_after_fork()
-        RESETTABLE.add(self)
-
-    def line(self, key: str) -> "CapacityLimiter":
-        """The limiter of the calls that have a turn at a gate, as many as have slots."""
-        return self.lines.get(key) or self.lines.setdefault(key, CapacityLimiter(self.total))
-
     def reset_after_fork(self) -> None:
-        """Free all slots: a forked child has none of its parent's threads."""
         self.free: SimpleQueue[object] = SimpleQueue()
         for _ in range(min(self.total, _MOST)):
             self.free.put(None)
@@ -131,21 +139,10 @@ class Slot:
                 pass  # not queued yet; nobody waits; the next is awake
 
 
-class AsyncCapacityLimiter:
+class AsyncCapacityLimiter(_Limiter):
     """Gives out `total` slots on each event loop, first come, first served."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.lines: dict[str, AsyncCapacityLimiter] = {}
-        self.reset_after_fork()
-        RESETTABLE.add(self)
-
-    def line(self, key: str) -> "AsyncCapacityLimiter":
-        """The limiter of the calls that have a turn at a gate, as many as have slots."""
-        return self.lines.get(key) or self.lines.setdefault(key, AsyncCapacityLimiter(self.total))
-
     def reset_after_fork(self) -> None:
-        """Free all slots: a forked child has none of its parent's tasks."""
         # A semaphore must not refer to its loop, which it would keep alive.
         self.semaphores: RunVar[anyio.Semaphore] = RunVar("adclient-slots")
 

@@ -28,38 +28,48 @@ _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 @attrs.frozen(eq=False, repr=False)
 class Network:
-    """The settings with which the service is reached."""
+    """How the service is reached: by connections of ours, or by what the caller passed."""
 
     base_url: str
     proxy: str | None
     verify: bool | str | ssl.SSLContext
+    transport: object
+    http_client: object
+    clock: Clock
+    random: Callable[[], float]
 
 
 def build_network(
-    *,
     base_url: str,
-    proxy: str | None,
-    verify: bool | str | PathLike[str] | ssl.SSLContext,
-    has_sender: bool,
+    *,
+    proxy: str | None = None,
+    verify: bool | str | PathLike[str] | ssl.SSLContext = True,
+    transport: object = None,
+    http_client: object = None,
 ) -> Network:
-    """Check the settings of connections; with `has_sender`, adclient itself makes none."""
+    """Check how the service is reached; a service in this process has its own clock."""
     host = urlsplit(base_url).hostname or ""
     # Browsers and resolvers treat any host that ends in a number as an IP address.
     is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
     if len(base_url) > LONGEST_URL or (is_ip and _ip_address(host) is None):
         raise ConfigurationError("base_url is not a valid URL", argument="base_url")
     verify = checked_verify(verify)
-    if has_sender and (proxy is not None or verify is not True):
+    if transport is None and http_client is None:
+        transport = transport_at(base_url)
+        own = None if proxy is None else checked_proxy("proxy", proxy)
+        proxy = own or _environment_proxy(base_url)
+    elif proxy is not None or verify is not True:
         raise ConfigurationError(
             "proxy and verify are settings of connections that adclient makes itself; "
             "set them on your transport or http_client",
             argument="verify" if proxy is None else "proxy",
         )
-    if proxy is not None:
-        proxy = checked_proxy("proxy", proxy)
-    elif not has_sender:
-        proxy = _environment_proxy(base_url)
-    return Network(base_url, proxy, verify)
+    elif transport is not None and http_client is not None:
+        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
+    clock, chance = SYSTEM_CLOCK, random
+    if isinstance(transport, InProcess):
+        clock, chance = transport.clock, transport.random
+    return Network(base_url, proxy, verify, transport, http_client, clock, chance)
 
 
 def _ip_address(host: str) -> IPv4Address | IPv6Address | None:
@@ -283,25 +293,10 @@ class AsyncInProcessSender:
         self.is_closed = True
 
 
-def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
-    """The caller's transport; else one that is known for the address."""
-    if transport is not None and http_client is not None:
-        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
-    if transport is not None or http_client is not None:
-        return transport
-    return transport_at(base_url)
-
-
-def warn_if_exposed(credentials: Credentials, transport: object, base_url: str) -> None:
+def warn_if_exposed(credentials: Credentials, network: Network) -> None:
     """Warn if the token leaves this machine without TLS."""
-    is_sent_in_clear = base_url.startswith("http:") and not is_loopback(base_url)
+    url = network.base_url
     has_token = credentials.kind == "token" or isinstance(credentials.auth, SecretHeader)
-    if is_sent_in_clear and has_token and not isinstance(transport, InProcess):
-        warn_caller(f"{base_url}: over plain http, others can read the token; use https")
-
-
-def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
-    """The clock and random source of a client; a service in this process has its own."""
-    if isinstance(transport, InProcess):
-        return transport.clock, transport.random
-    return SYSTEM_CLOCK, random
+    is_sent_in_clear = url.startswith("http:") and not is_loopback(url)
+    if has_token and is_sent_in_clear and not isinstance(network.transport, InProcess):
+        warn_caller(f"{url}: over plain http, others can read the token; use https")

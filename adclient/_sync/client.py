@@ -180,12 +180,7 @@ class AdClient(AccountReader, Shown):
             from adclient._sync.engine import Engine
             from adclient._core.events import write_log_to_stderr
             from adclient._http.limiter import CapacityLimiter
-            from adclient._http.network import (
-                build_network,
-                resolve_clock,
-                resolve_transport,
-                warn_if_exposed,
-            )
+            from adclient._http.network import build_network, warn_if_exposed
 
             options = settings.resolve(
                 base_url=base_url,
@@ -198,10 +193,11 @@ class AdClient(AccountReader, Shown):
                 actor=actor,
             )
             network = build_network(
-                base_url=options.base_url,
+                options.base_url,
                 proxy=proxy,
                 verify=verify,
-                has_sender=transport is not None or http_client is not None,
+                transport=transport,
+                http_client=http_client,
             )
             guard = at_close = None
             if policy is not None or ledger is not None:
@@ -213,11 +209,9 @@ class AdClient(AccountReader, Shown):
             slots = settings.MAX_CONCURRENCY
             if max_concurrency is not None:
                 slots = settings.check_count("max_concurrency", max_concurrency, least=1)
-            sent_by = resolve_transport(transport, http_client, options.base_url)
             credentials = Credentials(token, auth).resolved()
-            warn_if_exposed(credentials, sent_by, options.base_url)
-            clock, random = resolve_clock(sent_by)
-            connections = _connections(sent_by, http_client, network, slots)
+            warn_if_exposed(credentials, network)
+            connections = _connections(network, slots)
             write_log_to_stderr()
             self._use(
                 Engine(
@@ -226,8 +220,8 @@ class AdClient(AccountReader, Shown):
                     sender=connections,
                     connections=connections,
                     limiter=CapacityLimiter(slots),
-                    clock=clock,
-                    random=random,
+                    clock=network.clock,
+                    random=network.random,
                     tracer=_telemetry.tracer(),
                     gate=gate,
                     guard=guard,
@@ -438,12 +432,11 @@ def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> di
         given.clear()
 
 
-def _connections(
-    transport: object, http_client: object, network: "Network", max_concurrency: int
-) -> "Connections":
+def _connections(network: "Network", max_concurrency: int) -> "Connections":
     """What sends the requests of a client; each kind loads its library when it is needed."""
     from adclient._http.network import InProcessSender, InProcess
 
+    transport, http_client = network.transport, network.http_client
     if isinstance(transport, InProcess):
         return InProcessSender(transport)
     if transport is None and http_client is None:

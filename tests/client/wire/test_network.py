@@ -190,5 +190,4 @@ def test_proxy_of_the_environment_is_that_of_the_scheme_unless_excepted(
     with monkeypatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        network = build_network(base_url=url, proxy=None, verify=True, has_sender=False)
-    assert network.proxy == (PROXY if is_used else None)
+        assert build_network(url).proxy == (PROXY if is_used else None)
