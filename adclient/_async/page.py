@@ -28,7 +28,6 @@ from adclient.models import JSON, Result
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
-    from adclient._show.progress import Bar
 
 T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
@@ -87,14 +86,6 @@ class AsyncSource(Generic[T]):
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
         return replace(self, shows_progress=True)
-
-    def new_bar(self) -> "Bar | None":
-        """The progress bar of one iteration; None without `with_progress`."""
-        if self.call is None or not self.shows_progress:
-            return None
-        from adclient._show.progress import Bar
-
-        return Bar(self.call.operation.full_name, unit="items", note="pages")
 
 
 @public_in("adclient")

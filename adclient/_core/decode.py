@@ -32,7 +32,23 @@ def result_of(
     body = loads(response.body, unique=is_write, deepest=DEEPEST if is_write else None)
     fields = _object(body, "$")
     if is_write:
-        return _draft(fields, info)
+        draft_id, status = _text(fields, "draft_id"), _text(fields, "status")
+        if not draft_id:
+            raise misfit("$.draft_id", "an id", draft_id)
+        diff = _object(_part(fields, "diff", "$"), "$.diff")
+        return Draft(
+            draft_id=draft_id,
+            status=status,
+            diff=Diff(
+                field=_text(diff, "field", "$.diff"),
+                before=_part(diff, "before", "$.diff"),
+                after=_part(diff, "after", "$.diff"),
+                extra=diff,
+            ),
+            requires=_text(fields, "requires"),
+            extra=fields,
+            response=info,
+        )
     data = _items(fields.pop("data", _MISSING), cast(type[Item], call.operation.result))
     rest = _object(_part(fields, "page", "$"), "$.page")
     found = end_of(rest)
@@ -53,26 +69,6 @@ def end_of(page: Fields) -> EndOfListing | None:
     if value is None:
         return "null"
     return "empty" if value == "" else "false" if value is False else None
-
-
-def _draft(fields: Fields, response: ResponseInfo) -> Draft:
-    draft_id, status = _text(fields, "draft_id"), _text(fields, "status")
-    if not draft_id:
-        raise misfit("$.draft_id", "an id", draft_id)
-    diff = _object(_part(fields, "diff", "$"), "$.diff")
-    return Draft(
-        draft_id=draft_id,
-        status=status,
-        diff=Diff(
-            field=_text(diff, "field", "$.diff"),
-            before=_part(diff, "before", "$.diff"),
-            after=_part(diff, "after", "$.diff"),
-            extra=diff,
-        ),
-        requires=_text(fields, "requires"),
-        extra=fields,
-        response=response,
-    )
 
 
 def _object(value: JSON, path: str) -> Fields:

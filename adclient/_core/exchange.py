@@ -41,7 +41,6 @@ from adclient._core.response import (
     with_rate_limit,
 )
 from adclient._values.containers import Headers
-from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor
 from adclient.conventions import EndOfListing
@@ -254,8 +253,9 @@ class Exchange:
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise
-        if call.cursor is not None and not differ(call.cursor, value.next):
-            raise endless(call, "was received before", call.cursor)
+        cursor = call.cursor
+        if cursor is not None and cursor == value.next and type(cursor) is type(value.next):
+            raise endless(call, "was received before", cursor)
         if self._reporter is not None:
             self._reporter.returning(value)
         return value

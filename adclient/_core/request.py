@@ -73,7 +73,19 @@ class RequestBuilder:
     def build(self, call: Call) -> tuple[Request, Conventions]:
         """The request of a call, which every attempt sends unchanged, and the conventions of it."""
         operation = call.operation
-        url, headers, conventions = self._shared.get(operation) or self._share(operation)
+        shared = self._shared.get(operation)
+        if shared is None:
+            url = self._options.base_url + operation.path
+            own = {
+                "host": urlsplit(url).netloc,
+                "accept": "application/json",
+                "accept-encoding": "gzip",
+                "user-agent": f"adclient/{__version__}",
+            }
+            headers = {**own, **self._options.headers, **self._auth_headers}
+            shared = url, headers, of_read(self._options.conventions, operation.full_name)
+            self._shared[operation] = shared
+        url, headers, conventions = shared
         followed = None if call.cursor is None else query_from_next_url(call, url, conventions)
         if not operation.is_write and conventions.read_parameters == "query":
             query: Pairs = []
@@ -107,20 +119,6 @@ class RequestBuilder:
             url = _url_with_query(operation, url, [], followed)
         request = Request(method=operation.method, url=url, headers=headers, body=body)
         return request, conventions
-
-    def _share(self, operation: Operation) -> tuple[str, dict[str, str], Conventions]:
-        url = self._options.base_url + operation.path
-        headers = {
-            "host": urlsplit(url).netloc,
-            "accept": "application/json",
-            "accept-encoding": "gzip",
-            "user-agent": f"adclient/{__version__}",
-            **self._options.headers,
-            **self._auth_headers,
-        }
-        shared = url, headers, of_read(self._options.conventions, operation.full_name)
-        self._shared[operation] = shared
-        return shared
 
 
 def _page_fields(

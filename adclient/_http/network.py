@@ -4,7 +4,6 @@ import os
 import ssl
 import sys
 from collections.abc import Callable
-from functools import cache, lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from os import PathLike, fspath
 from random import random
@@ -150,12 +149,15 @@ def checked_proxy(what: str, proxy: str) -> str:
     return url
 
 
+# Loading certificates takes 20 ms, so all clients share the contexts: by path, with the version of
+# its file.
+_contexts: dict[object, tuple[tuple[int, ...], ssl.SSLContext]] = {}
+
+
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     """The TLS context for a setting; made when first needed, and anew when its file changes."""
     if isinstance(verify, ssl.SSLContext):
         return verify
-    if verify is False:
-        return _unverified_context()
     names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if verify is True else ()
     name = next((name for name in names if os.environ.get(name)), "")
     path = os.environ[name] if name else verify
@@ -163,36 +165,28 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         import certifi  # deferred: a plain http URL does without it
 
         path = certifi.where()
-    loaded, version = _loaded_from(path), tuple[int, ...]()
+    known, version = _contexts.get(path), tuple[int, ...]()
     try:
         # In a folder, OpenSSL looks up each certificate when it needs it.
-        if name != "SSL_CERT_DIR" and not os.path.isdir(path):
+        if path is not False and name != "SSL_CERT_DIR" and not os.path.isdir(path):
             found = os.stat(path)
             version = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        if not loaded or loaded[0][0] != version:
-            cafile, capath = (path, None) if version else (None, path)
-            loaded[:] = [(version, ssl.create_default_context(cafile=cafile, capath=capath))]
+        if known is None or known[0] != version:
+            if path is False:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
+                context.verify_mode = ssl.CERT_NONE
+            else:
+                cafile, capath = (path, None) if version else (None, path)
+                context = ssl.create_default_context(cafile=cafile, capath=capath)
+            known = _contexts[path] = version, context
     except OSError as error:
-        if not loaded:  # else it may be in the middle of being replaced
+        if known is None:  # else it may be in the middle of being replaced
             what = f"the environment variable {name}" if name else "verify"
             reason = error.strerror or type(error).__name__
             problem = f"{what}: no certificates could be read from {path}: {reason}"
             raise ConfigurationError(problem, argument="verify") from None
-    return loaded[0][1]
-
-
-@lru_cache(maxsize=16)  # loading certificates takes 20 ms, so all clients share the contexts
-def _loaded_from(_: str) -> list[tuple[tuple[int, ...], ssl.SSLContext]]:
-    """The context of a path and the version of its file, once it is loaded."""
-    return []
-
-
-@cache
-def _unverified_context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
-    context.verify_mode = ssl.CERT_NONE
-    return context
+    return known[1]
 
 
 _CERTIFICATES = "Check verify= and the certificates of both ends"

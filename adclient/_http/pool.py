@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
+import attrs
 import httpcore
 from anyio.lowlevel import current_token
 
@@ -123,13 +124,13 @@ B = TypeVar("B", bound=BaseBackend)
 C = TypeVar("C", bound=_CoreConnection)
 
 
+@attrs.define(eq=False, repr=False)
 class PooledConnection(Generic[B, C]):
     """A connection of httpcore, which is opened by its first request, and its backend."""
 
-    def __init__(self, backend: B, http: C) -> None:
-        self.backend = backend
-        self.http = http
-        self.idle_since: float  # set after each request
+    backend: B
+    http: C
+    idle_since: float = 0.0  # set after each request
 
 
 class BasePool(Generic[B, C]):

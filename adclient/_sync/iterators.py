@@ -69,14 +69,19 @@ class PageIterator(PublicDir, Generic[T]):
         cursor: JSON = None,
         prefetch: bool = False,
     ) -> None:
-        check_type("prefetch", prefetch, bool)
+        if prefetch is not False:
+            check_type("prefetch", prefetch, bool)
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._ready = first  # a page that was fetched and not yet returned
         self._is_started = first is not None
         self._prefetches = prefetch
         self._busy = threading.Lock()
-        self._bar = source.new_bar()
+        self._bar = None
+        if source.call is not None and source.shows_progress:
+            from adclient._show.progress import Bar
+
+            self._bar = Bar(source.call.operation.full_name, unit="items", note="pages")
         self._seen = None if source.call is None else SeenPages(source.call, cursor)
         if first is not None and self._seen is not None:
             self._seen.add(first.next, _ids(first))

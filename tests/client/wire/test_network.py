@@ -21,8 +21,7 @@ from adclient.errors import OutcomeUnknownConnectionLost
 @pytest.fixture(autouse=True)
 def new_contexts():
     """Drop the contexts of other tests, some of which run without measuring coverage."""
-    network._loaded_from.cache_clear()
-    network._unverified_context.cache_clear()
+    network._contexts.clear()
 
 
 def url_of(server: RawServer) -> str:
