@@ -194,6 +194,11 @@ class AsyncEngine:
 
     async def _perform_recorded(self, exchange: Exchange, slot: AsyncSlot, record: "Record") -> Any:
         """Perform a call between the record of its beginning and that of its end."""
+        what = f"{exchange.call.operation.full_name}: its end could not be recorded"
+
+        def ending(result: Result | BaseException, attempts: int) -> Callable[[], None]:
+            return only_warning(partial(record.end, result, attempts), what)
+
         seconds = exchange.time_left
         # A little is left to report that the record failed.
         left = countdown(seconds - min(REPORTING, seconds / 10))
@@ -201,7 +206,7 @@ class AsyncEngine:
             lambda: record.reserve(left()),
             seconds,
             too_late("the record of the call took the whole timeout"),
-            lambda: _ending(record, exchange.call, CallTimeout(_UNSENT), 0)(),
+            lambda: ending(CallTimeout(_UNSENT), 0)(),
         )
         # Never in the sync twin; and tracers miss the lines behind a cancellation.
         if late is not None:  # pragma: no cover
@@ -213,12 +218,10 @@ class AsyncEngine:
             if slot.place is not None:
                 slot.place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
-            end = _ending(record, exchange.call, error, exchange.attempts)
-            await async_run_blocking(end, LONGEST_END, None)
+            await async_run_blocking(ending(error, exchange.attempts), LONGEST_END, None)
             raise
         # Return the draft even if the record hangs.
-        end = _ending(record, exchange.call, value, exchange.attempts)
-        await async_run_blocking(end, LONGEST_END, None)
+        await async_run_blocking(ending(value, exchange.attempts), LONGEST_END, None)
         return value
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
@@ -292,14 +295,6 @@ class AsyncEngine:
         if isawaitable(headers):  # async only
             headers = await headers  # async only
         return checked_auth(headers)
-
-
-def _ending(
-    record: "Record", call: Call, result: Result | BaseException, attempts: int
-) -> Callable[[], None]:
-    """A function that records the end of a call."""
-    what = f"{call.operation.full_name}: its end could not be recorded"
-    return only_warning(partial(record.end, result, attempts), what)
 
 
 def _new_key() -> str:

@@ -88,11 +88,6 @@ class AuthHeaders:
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     redactor: Redactor = attrs.field(factory=Redactor)
 
-    def apply(self, request: Request) -> Request:
-        """The request with these headers."""
-        headers = {**request.headers, **self.headers}
-        return Request(method=request.method, url=request.url, headers=headers, body=request.body)
-
 
 NO_AUTH = AuthHeaders()
 

@@ -175,7 +175,8 @@ class Exchange:
         Not for a fixed token, which the `RequestBuilder` adds to all requests of the client.
         """
         self.auth = auth or NO_AUTH
-        self.outgoing = self.auth.apply(self.request)
+        headers = {**self.request.headers, **self.auth.headers}
+        self.outgoing = attrs.evolve(self.request, headers=headers)
         if auth is None or self.time_left <= 0:
             return too_late("the credentials took the whole timeout")
         is_refused = self._refusal is not None and auth.headers == self.refused.headers

@@ -193,6 +193,11 @@ class Engine:
 
     def _perform_recorded(self, exchange: Exchange, slot: Slot, record: "Record") -> Any:
         """Perform a call between the record of its beginning and that of its end."""
+        what = f"{exchange.call.operation.full_name}: its end could not be recorded"
+
+        def ending(result: Result | BaseException, attempts: int) -> Callable[[], None]:
+            return only_warning(partial(record.end, result, attempts), what)
+
         seconds = exchange.time_left
         # A little is left to report that the record failed.
         left = countdown(seconds - min(REPORTING, seconds / 10))
@@ -200,7 +205,7 @@ class Engine:
             lambda: record.reserve(left()),
             seconds,
             too_late("the record of the call took the whole timeout"),
-            lambda: _ending(record, exchange.call, CallTimeout(_UNSENT), 0)(),
+            lambda: ending(CallTimeout(_UNSENT), 0)(),
         )
         # Never in the sync twin; and tracers miss the lines behind a cancellation.
         if late is not None:  # pragma: no cover
@@ -212,12 +217,10 @@ class Engine:
             if slot.place is not None:
                 slot.place.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
-            end = _ending(record, exchange.call, error, exchange.attempts)
-            run_blocking(end, LONGEST_END, None)
+            run_blocking(ending(error, exchange.attempts), LONGEST_END, None)
             raise
         # Return the draft even if the record hangs.
-        end = _ending(record, exchange.call, value, exchange.attempts)
-        run_blocking(end, LONGEST_END, None)
+        run_blocking(ending(value, exchange.attempts), LONGEST_END, None)
         return value
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
@@ -289,14 +292,6 @@ class Engine:
         # A copy: the headers are shared with other requests of the operation.
         headers = self.credentials.auth(attrs.evolve(request, headers=dict(request.headers)))
         return checked_auth(headers)
-
-
-def _ending(
-    record: "Record", call: Call, result: Result | BaseException, attempts: int
-) -> Callable[[], None]:
-    """A function that records the end of a call."""
-    what = f"{call.operation.full_name}: its end could not be recorded"
-    return only_warning(partial(record.end, result, attempts), what)
 
 
 def _new_key() -> str:
