@@ -225,12 +225,15 @@ def curl_of(call: Call, builder: RequestBuilder, private: Collection[str], crede
         lines.append(f'-H "authorization: Bearer ${ENV_TOKEN}"')
     for name, value in request.headers.items():
         if name not in _MADE_BY_CURL:
-            shown = f"{name}: {'…' if name in private else value}"
-            lines.append(f"-H {shlex.quote(shown)}")
+            header = f"{name}: {'…' if name in private else value}"
+            lines.append(f"-H {shlex.quote(header)}")
     if request.body is not None:
-        fields, own = (_fields(each.body) for each in (request, first))
-        shown = {k: value if own.get(k) == value else "…" for k, value in fields.items()}
-        lines.append(f"--data-raw {shlex.quote(jsontext.dumps(shown, 'body'))}")
+        body = request.body.decode()
+        if request.body != first.body:
+            fields, own = (_fields(each.body) for each in (request, first))
+            shown = {k: value if own.get(k) == value else "…" for k, value in fields.items()}
+            body = jsontext.dumps(shown, "body")
+        lines.append(f"--data-raw {shlex.quote(body)}")
     text = " \\\n  ".join(lines)
     return f"{text}\n# and the headers of auth=" if credentials == "auth" else text
 
