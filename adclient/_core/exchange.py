@@ -70,15 +70,15 @@ class Exchange:
 
     call: Call
     request: Request
-    _options: Options
-    _quota: RetryQuota
-    _page_class: decode.PageClass
+    options: Options
+    quota: RetryQuota
+    page_class: decode.PageClass
     now: Callable[[], float]
-    _random: Callable[[], float]
+    random: Callable[[], float]
     auth: AuthHeaders = NO_AUTH  # of the current attempt, whose headers `outgoing` has
-    _may_renew_token: bool = False
-    _reporter: Reporter | None = None
-    _end_of_listing: EndOfListing = "null"
+    may_renew_token: bool = False
+    reporter: Reporter | None = None
+    end_of_listing: EndOfListing = "null"
     outgoing: Request = attrs.field(init=False)
     deadline: float = attrs.field(init=False)
     attempt_deadline: float = attrs.field(init=False)
@@ -97,7 +97,7 @@ class Exchange:
     def __attrs_post_init__(self) -> None:
         self.outgoing = self.request
         self._started = self.now()
-        self.deadline = self.attempt_deadline = self._started + self._options.timeout
+        self.deadline = self.attempt_deadline = self._started + self.options.timeout
 
     def steps(self) -> Generator[Step | float, Outcome | float | None, Outcome]:
         """Acquire a slot and send the request, until an outcome is final.
@@ -105,7 +105,7 @@ class Exchange:
         The engine releases a slot only when it asks for the next step. So the pause after a
         429 begins before another call can take that slot.
         """
-        options, reporter = self._options, self._reporter
+        options, reporter = self.options, self.reporter
         outcome: Outcome | None = None
         while True:
             wait = yield ACQUIRE
@@ -118,7 +118,7 @@ class Exchange:
                     late = too_late(f"the gate asks to wait {wait:.3g} s")
                     return outcome or attrs.evolve(late, retry_after=wait)
                 if not isinstance(wait, Turn):  # calls that wait for the same pause come apart
-                    wait += self._random() * min(jitter(wait), spare)
+                    wait += self.random() * min(jitter(wait), spare)
                 if reporter is not None and wait > _LONG_WAIT:
                     reporter.rate_limited(wait)
                 yield wait
@@ -152,12 +152,12 @@ class Exchange:
             if isinstance(outcome, Failure) and outcome.error is not None:
                 raise outcome.error
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
-                if self._quota.used > 0:
-                    self._quota.used -= 1
+                if self.quota.used > 0:
+                    self.quota.used -= 1
                 return outcome
             # A 401 was not processed, so a write is sent again as well, and without any retries.
-            if self._may_renew_token and isinstance(outcome, RawResponse) and outcome.status == 401:
-                self._may_renew_token = False  # once in each call
+            if self.may_renew_token and isinstance(outcome, RawResponse) and outcome.status == 401:
+                self.may_renew_token = False  # once in each call
                 self.refused, self._refusal = self.auth, outcome
                 continue
             backoff_time = self._backoff_after(outcome)
@@ -185,11 +185,11 @@ class Exchange:
     @property
     def key(self) -> str:
         """What a rate limit holds for."""
-        return key_of(self.call, self._options)
+        return key_of(self.call, self.options)
 
     def pause_left(self, pauses: Pauses) -> float | None:
         """Seconds to wait, if this call retries what is limited; None if it can be sent."""
-        policy = self._options.retry
+        policy = self.options.retry
         is_heeded = policy.max_retries > 0 and 429 in policy.statuses
         left = pauses.left(self.key, self.now()) if is_heeded else 0.0
         # Without time for the wait, it is sent anyway: the service may accept it.
@@ -197,7 +197,7 @@ class Exchange:
 
     def received(self, outcome: Outcome) -> Outcome:
         """An outcome with its rate limit, and without credentials; `pause` is set."""
-        conventions = self._options.conventions
+        conventions = self.options.conventions
         outcome = with_rate_limit(outcome, conventions)
         is_limit = isinstance(outcome, RawResponse) and outcome.is_rate_limit
         is_shared = is_limit and conventions.rate_limit_scope != "call"
@@ -222,7 +222,7 @@ class Exchange:
         call = self.call
         if isinstance(outcome, Failure) or not outcome.is_whole_success:
             self.elapsed = self.now() - self._started
-            policy = self._options.retry
+            policy = self.options.retry
             has_one_attempt = self.attempts == 1 and policy.attempt_timeout is None
             may_retry = policy.max_retries > 0 and self._is_retryable(outcome)
             raise errors_from.error_for(
@@ -245,9 +245,7 @@ class Exchange:
             elapsed=self.elapsed,
         )
         try:
-            value: Any = decode.result_of(
-                call, outcome, info, self._page_class, self._end_of_listing
-            )
+            value: Any = decode.result_of(call, outcome, info, self.page_class, self.end_of_listing)
         except JSONError as error:
             redactors, problem = self.redactors, str(error)
             raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None
@@ -257,8 +255,8 @@ class Exchange:
         cursor = call.cursor
         if cursor is not None and cursor == value.next and type(cursor) is type(value.next):
             raise endless(call, "was received before", cursor)
-        if self._reporter is not None:
-            self._reporter.returning(value)
+        if self.reporter is not None:
+            self.reporter.returning(value)
         return value
 
     def raise_if_staged(self, error: Exception) -> None:
@@ -284,24 +282,24 @@ class Exchange:
 
     @property
     def _idempotency_key(self) -> str | None:
-        name = self._options.conventions.idempotency_header
+        name = self.options.conventions.idempotency_header
         if name is None or not self.call.operation.is_write:
             return None
         return self.request.headers[name.lower()]
 
     def _is_retryable(self, outcome: Outcome) -> bool:
         is_idempotent = not self.call.operation.is_write or self._idempotency_key is not None
-        return is_retryable(self._options.retry, outcome, is_idempotent)
+        return is_retryable(self.options.retry, outcome, is_idempotent)
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
-        policy = self._options.retry
+        policy = self.options.retry
         if policy.max_retries == 0 or not self._is_retryable(outcome):
             return None
         # A service that says when to come back is not down, so this takes no retry.
         is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after
         attempt = self.attempts if is_free else self._retries + 1
-        wait = backoff(policy, outcome, attempt=attempt, random=self._random())
+        wait = backoff(policy, outcome, attempt=attempt, random=self.random())
         if is_free:  # which nothing else limits, if the policy has no backoff
             wait = max(wait, _LEAST_WAIT)
         # Raise now what would be raised after a wait that leaves no time for an attempt.
@@ -312,5 +310,5 @@ class Exchange:
         if self._retries == policy.max_retries:
             return None
         self._retries += 1
-        self._is_quota_used_up = not self._quota.take(policy)
+        self._is_quota_used_up = not self.quota.take(policy)
         return None if self._is_quota_used_up else wait

@@ -88,7 +88,7 @@ def library_of(thing: object) -> HTTPLibrary:
     return _library("httpx")
 
 
-def resolve_send(transport: object, http_client: object, prefix: str) -> tuple[HTTPLibrary, Any]:
+def resolve_send(transport: object, http_client: Any, prefix: str) -> tuple[HTTPLibrary, Any]:
     """The library of a transport or client of the caller, and what sends through it."""
     given: Any = transport if http_client is None else http_client
     library = library_of(given)
@@ -105,7 +105,7 @@ def resolve_send(transport: object, http_client: object, prefix: str) -> tuple[H
         raise TypeError(f"{what} of {prefix}AdClient must be {right}, not {name}")
     if http_client is None:
         return library, getattr(given, method)
-    return library, partial(given.send, stream=True, follow_redirects=False)
+    return library, partial(http_client.send, stream=True, follow_redirects=False)
 
 
 class LibrarySender:
