@@ -64,9 +64,9 @@ class AsyncLibrarySender:
             task = BackgroundTask(sending.perform, lambda _: slot.release(), eager=True)
             self._running.add(task)
             # A transport that never waits, such as that of a test, needs no timeout.
-            with nullcontext() if task.has_ended else anyio.fail_after(attempt.time_left):
+            with nullcontext() if task.ended.is_set() else anyio.fail_after(attempt.time_left):
                 try:
-                    await task.wait()
+                    await task.ended.wait()
                     task.result()
                 except BaseException:
                     sending.abandon(task.scope)
@@ -80,7 +80,7 @@ class AsyncLibrarySender:
         self.is_closed = True
         with anyio.move_on_after(_LONGEST_CLOSE):
             for task in [task for task in self._running if task.loop == current_token()]:
-                await task.wait()
+                await task.ended.wait()
 
 
 class ShieldedSend:

@@ -29,7 +29,7 @@ class WorkLostError(RuntimeError):
 class BackgroundTask(Generic[T]):
     """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
-    Cancelling a caller of `wait()` does not cancel the work. `on_end` is called once with this
+    Cancelling a caller who waits does not cancel the work. `on_end` is called once with this
     task, after the work has ended in any way: before the constructor returns, if the work waits
     for nothing and starts at once. That is what an `eager` task does on asyncio since Python 3.12.
     """
@@ -46,8 +46,7 @@ class BackgroundTask(Generic[T]):
         # No future: that of asyncio warns of an error that nobody retrieves, the other one is slow.
         self._returned: tuple[T] | None = None
         self.error: BaseException | None = None  # which the work raised, and `result()` raises
-        self.has_ended = False  # in any way
-        self._end: anyio.Event | None = None  # if somebody waits for it
+        self.ended = anyio.Event()  # by success, error or cancellation
         self.scope = anyio.CancelScope()
         loop = self.loop.native_token
         if isinstance(loop, asyncio.AbstractEventLoop):
@@ -55,7 +54,7 @@ class BackgroundTask(Generic[T]):
             run = self._run(work)
             self._task = asyncio.Task(run, loop=loop, **_EAGER) if eager else loop.create_task(run)
             # A task that is cancelled before its first step runs none of its own code.
-            self._task.add_done_callback(self._ended)
+            self._task.add_done_callback(self._on_done)
         else:
             import trio
 
@@ -74,14 +73,6 @@ class BackgroundTask(Generic[T]):
             raise anyio.ClosedResourceError
         return self._returned[0]
 
-    async def wait(self) -> None:
-        """Wait for the end: success, error or cancellation."""
-        if self.has_ended:
-            await checkpoint()
-        else:
-            self._end = self._end or anyio.Event()
-            await self._end.wait()
-
     def cancel_soon(self) -> None:
         """Cancel it, from any thread."""
         with suppress(RuntimeError):  # the loop has ended, and cancelled it already
@@ -97,16 +88,14 @@ class BackgroundTask(Generic[T]):
         except BaseException as error:
             self.error = error  # for the caller of `result()`, not for the loop
         finally:
-            self._ended()
+            self._on_done()
 
-    def _ended(self, _: object = None) -> None:
+    def _on_done(self, _: object = None) -> None:
         _TASKS.discard(self)
-        self.has_ended = True
+        self.ended.set()
         on_end, self._on_end = self._on_end, None  # what it refers to may refer to this task
         if on_end is not None:
             on_end(self)
-        if self._end is not None:
-            self._end.set()
 
 
 _TASKS: set[BackgroundTask[Any]] = set()  # asyncio itself keeps only weak references
@@ -218,7 +207,7 @@ class AsyncWorkers(Generic[T]):
         """Wait until all tasks have ended."""
         if current_token() == self._loop:  # another loop may never run again
             for task in [*self._tasks]:
-                await task.wait()
+                await task.ended.wait()
 
 
 def _raise_stopped() -> NoReturn:
