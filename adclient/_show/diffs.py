@@ -251,15 +251,13 @@ def _elements(
     old: list[JSON], new: list[JSON], key_of: Callable[[JSON | Missing], object]
 ) -> Iterator[tuple[int, JSON | Missing, JSON | Missing]]:
     """The elements that only one of two lists contains, paired where they correspond."""
-    kept = _matched(enumerate(map(key_of, old)), enumerate(map(key_of, new)))
-    is_in_order = _is_in_order(kept)
-    if not is_in_order:  # a different order is a change as well
-        kept = {}
+    matched = _matched(enumerate(map(key_of, old)), enumerate(map(key_of, new)))
+    kept = matched or {}
     gone = sorted(set(range(len(old))) - set(kept.values()))
     come = [place for place in range(len(new)) if place not in kept]
-    pairs = _matched(_named(old, gone), _named(new, come)) if is_in_order else {}
-    if not _is_in_order(pairs):
-        pairs = {}
+    pairs: dict[int, int] = {}
+    if matched is not None:  # a different order is a change as well
+        pairs = _matched(_named(old, gone), _named(new, come)) or {}
     removed = sorted(set(gone) - set(pairs.values()))
     added = [place for place in come if place not in pairs]
     if removed == added:  # replaced in place
@@ -273,16 +271,16 @@ def _elements(
 
 def _matched(
     old: Iterable[tuple[int, object]], new: Iterable[tuple[int, object]]
-) -> dict[int, int]:
-    """Map the places of new elements to those of old ones with the same key, first to first."""
+) -> dict[int, int] | None:
+    """Map the places of new elements to those of old ones with the same key, first to first.
+
+    None if these are in another order.
+    """
     places = defaultdict[object, deque[int]](deque)
     for place, key in old:
         places[key].append(place)
-    return {place: places[key].popleft() for place, key in new if places[key]}
-
-
-def _is_in_order(matched: dict[int, int]) -> bool:
-    return list(matched.values()) == sorted(matched.values())
+    matched = {place: places[key].popleft() for place, key in new if places[key]}
+    return matched if [*matched.values()] == sorted(matched.values()) else None
 
 
 def _named(values: list[JSON], places: Iterable[int]) -> Iterator[tuple[int, str]]:

@@ -69,10 +69,8 @@ def fields_of(value: object) -> Mapping[str, object] | None:
     if hasattr(cls, "model_dump"):
         model = cast(PydanticModel, value)
         dumped = model.model_dump(mode="json", by_alias=True)
-        return cast(
-            "dict[str, object]",
-            _with_decimals(dumped, model.model_dump(mode="python", by_alias=True)),
-        )
+        exact = model.model_dump(mode="python", by_alias=True)
+        return cast("dict[str, object]", _with_decimals(dumped, exact))
     return None
 
 

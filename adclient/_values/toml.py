@@ -47,7 +47,13 @@ class Document:
         """The line where a value begins, or the last table on the way to it; 0 for none."""
         lines = self.text.split("\n")
 
-        def depth(values: Any) -> int:
+        def depth(end: int) -> int:
+            """How far the path leads in the shortest valid part of the file with so many lines."""
+            while True:
+                with suppress(tomllib.TOMLDecodeError):  # within an array of several lines
+                    values: Any = tomllib.loads("\n".join(lines[:end]))
+                    break
+                end += 1
             for found, step in enumerate(path):
                 try:
                     values = values[step]
@@ -55,15 +61,8 @@ class Document:
                     return found
             return len(path)
 
-        def has(end: int) -> bool:
-            """Check for the value in the shortest valid part of the file with so many lines."""
-            while True:
-                with suppress(tomllib.TOMLDecodeError):  # within an array of several lines
-                    return depth(tomllib.loads("\n".join(lines[:end]))) >= deepest
-                end += 1
-
-        deepest = depth(self.values) if self.text else 0
-        return bisect_left(range(len(lines)), True, key=has) if deepest else 0
+        deepest = depth(len(lines))
+        return bisect_left(range(len(lines)), deepest, key=depth) if deepest else 0
 
     def check_keys(self, table: Collection[str], known: Collection[str], *path: str | int) -> None:
         """Refuse a key of the table at `path` that is not one of the known ones."""
