@@ -177,9 +177,9 @@ class AsyncWorkers(Generic[T]):
 
     def start(self, work: Callable[[], Awaitable[T]]) -> None:
         """Start a piece of work, with the context variables of the caller."""
-        self._tasks.add(BackgroundTask(work, self._end_of))
+        self._tasks.add(BackgroundTask(work, self._put))
 
-    def _end_of(self, task: BackgroundTask[T]) -> None:
+    def _put(self, task: BackgroundTask[T]) -> None:
         self._ended.append(task)
         self._has_ended.set()
 
