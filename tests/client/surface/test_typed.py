@@ -71,7 +71,7 @@ def test_typed_items_are_the_same_at_each_look_and_share_no_value(cls) -> None:
     assert data.to_records()[0]["labels"] == ["spring", "new"]
     assert page.data[0].extra == {"labels": ["spring"]}
     assert Items([cls(labels=1j)]).to_records()[0]["labels"] == 1j  # left as it is
-    assert b"by_field" not in pickle.dumps(page.typed(Mutable).data)
+    assert b"ByField" not in pickle.dumps(page.typed(Mutable).data)
     assert len(page.typed(attrs.make_class("NoFields", [])).data) == 1
 
 
