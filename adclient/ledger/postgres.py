@@ -11,7 +11,7 @@ from adclient._values.redact import Redactor, one_line
 from adclient.errors import LedgerError
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode, machine_time, seconds_left
 from adclient.ledger.sql import SQLLedger
-from adclient.ledger.transaction import SCHEMA, DatabaseConnection
+from adclient.ledger.transaction import SCHEMA, DatabaseConnection, DatabaseError
 
 if TYPE_CHECKING:
     from adclient.gate.databases import GateDatabase
@@ -121,11 +121,11 @@ class PostgresLedger(SQLLedger):
             connection.execute(_BEGIN_WRITING.format(milliseconds=milliseconds))
         exists, comment, encoding, now = connection.execute(_FIND).fetchone()
         if encoding not in ("UTF8", "SQL_ASCII"):  # others cannot store every character
-            raise self._error(f"its database has the encoding {encoding} instead of UTF8")
+            raise DatabaseError(f"its database has the encoding {encoding} instead of UTF8")
         if exists and comment not in (_FORMAT, *_EARLIER_FORMATS):
-            raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
+            raise DatabaseError(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
         if not exists and mode != "create":
-            raise self._error(MISSING)
+            raise DatabaseError(MISSING)
         if not exists:
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)

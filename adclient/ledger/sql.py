@@ -124,7 +124,7 @@ class SQLLedger(ABC):
                 if earlier:
                     return earlier[0]
             if transaction.history(entry.entry_id):
-                raise self._error(f"it already has an entry {entry.entry_id}")
+                raise DatabaseError(f"it already has an entry {entry.entry_id}")
             refusal = None if entry.state == "refused" else check(transaction.usage(entry))
             if refusal is not None:
                 entry = attrs.evolve(
@@ -431,16 +431,16 @@ class SQLLedger(ABC):
         with self._transaction("read") as transaction:
             problem = self._damage(transaction)
             if problem is not None:
-                raise self._error(problem)
+                raise DatabaseError(problem)
             number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
             for number, (row, row_hash) in enumerate(transaction.rows(), start=1):
                 last_hash = row.hash_after(last_hash)
                 if row_hash != last_hash:  # which covers the number
-                    raise self._error(f"row {number} was changed, or is missing")
+                    raise DatabaseError(f"row {number} was changed, or is missing")
                 is_found = is_found or last_hash == head
             if not is_found:
                 problem = f"none of its {number} rows has the hash {head[:12]}…"
-                raise self._error(f"{problem}: rows were removed, or it is another ledger")
+                raise DatabaseError(f"{problem}: rows were removed, or it is another ledger")
             return last_hash
 
     def create(self) -> None:
@@ -499,7 +499,7 @@ class SQLLedger(ABC):
             with self._connections.using(connection):
                 # Otherwise the caller has left, and would never end the reservation.
                 if monotonic() > WAIT_UNTIL.get():
-                    raise self._error("the time of the call is over")
+                    raise DatabaseError("the time of the call is over")
                 yield Transaction(connection, now)
                 if mode != "read":
                     connection.execute("COMMIT")
@@ -527,11 +527,8 @@ class SQLLedger(ABC):
             reason = str(error) if isinstance(error, DatabaseError) else self._reason(error)
             if reason is None:
                 raise
-            explained = self._error(reason)
+            explained = LedgerError(f"the ledger {self._shown}: {reason}")
             try:
                 raise explained
             finally:
                 explained.__context__ = None  # a driver's error could expose secrets
-
-    def _error(self, reason: str) -> LedgerError:
-        return LedgerError(f"the ledger {self._shown}: {reason}")

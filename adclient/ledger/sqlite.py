@@ -125,7 +125,7 @@ class SQLiteLedger(SQLLedger):
     def _opened(self, mode: Mode) -> tuple[DatabaseConnection, datetime]:
         # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
         if any(each.pid != os.getpid() for each in [*_in_use]):
-            raise self._error(
+            raise DatabaseError(
                 "this process was forked while a thread of its parent used a ledger; start "
                 "processes with `forkserver` or `spawn`"
             )
@@ -138,12 +138,12 @@ class SQLiteLedger(SQLLedger):
                 self._file = self._still(known)
         elif not self._path.exists():
             if mode != "create":
-                raise self._error(MISSING)
+                raise DatabaseError(MISSING)
             if not self._path.parent.is_dir():
-                raise self._error("its directory does not exist")
+                raise DatabaseError("its directory does not exist")
         can_write = partial(os.access, self._path, os.W_OK, effective_ids=_KNOWS_EFFECTIVE_IDS)
         if self._path.exists() and not can_write():  # SQLite also writes to read
-            raise self._error(_REASONS[sqlite3.SQLITE_READONLY])
+            raise DatabaseError(_REASONS[sqlite3.SQLITE_READONLY])
         return super()._opened(mode)
 
     def _still(self, known: os.stat_result) -> os.stat_result:
@@ -151,7 +151,7 @@ class SQLiteLedger(SQLLedger):
         file = self._path.stat()
         # Another file does not contain the drafts of the first one.
         if not os.path.samestat(file, known) or file.st_size < known.st_size:
-            raise self._error("it was replaced by another file while it was in use")
+            raise DatabaseError("it was replaced by another file while it was in use")
         return file
 
     def _connect(self, mode: Mode) -> DatabaseConnection:
@@ -180,14 +180,14 @@ class SQLiteLedger(SQLLedger):
         tables, application_id, version = connection.execute(_FIND).fetchone()
         if not tables and not application_id:
             if not may_create:
-                raise self._error(MISSING)
+                raise DatabaseError(MISSING)
             connection.execute("PRAGMA journal_mode = WAL")  # not possible in a transaction
             for statement in _CREATE:
                 connection.execute(statement)
         elif application_id != _APPLICATION_ID:
-            raise self._error("it is an SQLite database, but not a ledger")
+            raise DatabaseError("it is an SQLite database, but not a ledger")
         elif not 1 <= version <= _FORMAT:
-            raise self._error(
+            raise DatabaseError(
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
         if mode != "read":
