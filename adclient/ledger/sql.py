@@ -24,6 +24,7 @@ from adclient.ledger.transaction import (
     DatabaseError,
     Transaction,
     actor_start,
+    hash_after,
     key,
     utc_text,
 )
@@ -40,6 +41,7 @@ else:
 _HASH = re.compile("[0-9A-Fa-f]{64}")
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
+_ROWS = "SELECT * FROM adclient_ledger ORDER BY number"
 _UNKNOWN = "state IN ('under way', 'unknown', 'admitted')"  # the last one is of format 1
 
 
@@ -433,8 +435,8 @@ class SQLLedger(ABC):
             if problem is not None:
                 raise DatabaseError(problem)
             number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
-            for number, (row, row_hash) in enumerate(transaction.rows(), start=1):
-                last_hash = row.hash_after(last_hash)
+            for number, (*row, row_hash) in enumerate(transaction.connection.execute(_ROWS), 1):
+                last_hash = hash_after(last_hash, row)
                 if row_hash != last_hash:  # which covers the number
                     raise DatabaseError(f"row {number} was changed, or is missing")
                 is_found = is_found or last_hash == head

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol, cast, get_type_hints
+from typing import Any, Protocol, cast
 
 import attrs
 
@@ -36,39 +36,16 @@ class DatabaseError(LedgerError):
     """A database or a row of it cannot be used; the message does not name the database."""
 
 
-class Row(NamedTuple):
-    """One row without its hash; times are in UTC.
-
-    `drafts_of_day` is the number of drafts of that day after this row, so that no query has to
-    count them. `blocks` is 1 for a draft that blocks its account.
-    """
-
-    number: int
-    event: str
-    recorded_at: str
-    entry_id: str
-    account_id: str
-    change: str | None
-    state: str
-    at: str
-    day: str
-    drafts_of_day: int
-    blocks: int
-    entry: str
-
-    def hash_after(self, last_hash: str) -> str:
-        """The hash of the row, in a chain whose last hash is given."""
-        # `repr`: a damaged database may contain bytes.
-        return hashlib.sha256(json.dumps([last_hash, *self], default=repr).encode()).hexdigest()
-
-
-_COLUMNS = {int: "BIGINT NOT NULL", str: "TEXT NOT NULL"}
 # Both databases read these statements.
 SCHEMA = (
-    f"""
+    # `drafts_of_day` is the number of drafts of that day after this row, so that no query has to
+    # count them. `blocks` is 1 for a draft that blocks its account. Times are in UTC.
+    """
     CREATE TABLE IF NOT EXISTS adclient_ledger (
-        {", ".join(f"{n} {_COLUMNS.get(kind, 'TEXT')}" for n, kind in get_type_hints(Row).items())},
-        hash TEXT NOT NULL, PRIMARY KEY (number)
+        number BIGINT NOT NULL PRIMARY KEY, event TEXT NOT NULL, recorded_at TEXT NOT NULL,
+        entry_id TEXT NOT NULL, account_id TEXT NOT NULL, change TEXT, state TEXT NOT NULL,
+        at TEXT NOT NULL, day TEXT NOT NULL, drafts_of_day BIGINT NOT NULL,
+        blocks BIGINT NOT NULL, entry TEXT NOT NULL, hash TEXT NOT NULL
     )
     """,
     "CREATE INDEX IF NOT EXISTS adclient_ledger_entry ON adclient_ledger (entry_id, number)",
@@ -136,13 +113,6 @@ class Transaction:
                 return f"{what} of {each.at:%Y-%m-%d %H:%M} UTC is {each.state}"
         return None
 
-    def rows(self) -> Iterator[tuple[Row, str]]:
-        """All rows, each with its hash."""
-        columns = ", ".join((*Row._fields, "hash"))
-        sql = f"SELECT {columns} FROM adclient_ledger ORDER BY number"  # noqa: S608
-        for *values, row_hash in self.connection.execute(sql):
-            yield Row(*values), row_hash
-
     def append_refused(self, entry: Entry) -> Entry:
         """Record a refused write; the same one again is only counted.
 
@@ -194,22 +164,22 @@ class Transaction:
         last, last_hash = self.last()
         at = utc_text(entry.at)
         change_of_count = entry.may_be_draft - (before is not None and before.may_be_draft)
-        row = Row(
-            number=_whole(last) + 1,
-            event=event,
-            recorded_at=utc_text(self.now),
-            entry_id=key(entry.entry_id),
-            account_id=key(entry.account_id),
-            change=None if entry.change is None else key(entry.change),
-            state=entry.state,
-            at=at,
-            day=at[:10],
-            drafts_of_day=self._drafts_of(at[:10]) + change_of_count,
-            blocks=int(entry.blocks),
-            entry=_text_of(entry),
+        row = (  # as the table has it
+            _whole(last) + 1,
+            event,
+            utc_text(self.now),
+            key(entry.entry_id),
+            key(entry.account_id),
+            None if entry.change is None else key(entry.change),
+            entry.state,
+            at,
+            at[:10],
+            self._drafts_of(at[:10]) + change_of_count,
+            int(entry.blocks),
+            _text_of(entry),
         )
         marks = ", ".join("?" * (len(row) + 1))
-        values = [*row, row.hash_after(last_hash)]
+        values = [*row, hash_after(last_hash, row)]
         self.connection.execute(f"INSERT INTO adclient_ledger VALUES ({marks})", values)  # noqa: S608
         return entry
 
@@ -217,6 +187,12 @@ class Transaction:
         sql = "SELECT drafts_of_day FROM adclient_ledger WHERE day = ? ORDER BY number DESC LIMIT 1"
         [drafts] = self.connection.execute(sql, [day]).fetchone() or (0,)
         return _whole(drafts)
+
+
+def hash_after(last_hash: str, row: Iterable[object]) -> str:
+    """The hash of a row, in a chain whose last hash is given."""
+    # `repr`: a damaged database may contain bytes.
+    return hashlib.sha256(json.dumps([last_hash, *row], default=repr).encode()).hexdigest()
 
 
 def key(text: str) -> str:

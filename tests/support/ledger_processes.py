@@ -41,15 +41,17 @@ def check_race(ledger, *, attempts: int) -> None:
     known: set[str] = set()
     most = Counter[str]()
     ledger.verify()
+    columns = "event, entry_id, account_id, state, drafts_of_day, entry"
+    sql = f"SELECT {columns} FROM adclient_ledger ORDER BY number"
     with ledger._transaction("read") as transaction:
-        rows = [row for row, _ in transaction.rows()]
-    for row in rows:
-        assert (row.event == "reserved") is (row.entry_id not in known)
-        known.add(row.entry_id)
-        drafts.pop(row.entry_id, None)
-        if row.state not in ("refused", "not staged"):
-            drafts[row.entry_id] = row.account_id, json.loads(row.entry)["arguments"]["campaign_id"]
-        assert len({*drafts.values()}) == len(drafts) == row.drafts_of_day
+        rows = transaction.connection.execute(sql).fetchall()
+    for event, entry_id, account_id, state, drafts_of_day, text in rows:
+        assert (event == "reserved") is (entry_id not in known)
+        known.add(entry_id)
+        drafts.pop(entry_id, None)
+        if state not in ("refused", "not staged"):
+            drafts[entry_id] = account_id, json.loads(text)["arguments"]["campaign_id"]
+        assert len({*drafts.values()}) == len(drafts) == drafts_of_day
         most |= Counter([account for account, _ in drafts.values()] + ["all"] * len(drafts))
     assert (most["a"], most["b"], most["all"]) == (3, 4, 9)
     entries = ledger.entries()
