@@ -5,7 +5,6 @@ from contextlib import suppress
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
-from inspect import isawaitable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
@@ -153,8 +152,7 @@ async def _call_async(
 ) -> Object:
     try:
         call, show = _prepared(client, name, arguments, writes)
-        value = call()
-        return show(await value if isawaitable(value) else value)
+        return show(await call())
     except AdClientError as error:
         return results.of_error(error)
 

@@ -8,9 +8,7 @@ of a new draft; the summary never repeats them.
 import base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
-
-import attrs
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from adclient._show import diffs
 from adclient._values import jsontext
@@ -58,8 +56,7 @@ _ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str]
 )
 
 
-@attrs.frozen
-class Position:
+class Position(NamedTuple):
     """The start of the shown rows: a continuation of the service, and a row of that page."""
 
     cursor: JSON = None
