@@ -322,13 +322,11 @@ def for_account(policy: _P, account_id: str) -> _P:
     if policy.account is None:
         return policy
     own = policy.account.get(account_id, Policy())
-    rules: dict[str, Any] = {"accounts": (account_id,)}
-    for rule in ("operations", "fields", "change_at_most", "no_repeat_within"):
-        if (value := getattr(own, rule)) is not None:
-            rules[rule] = value
+    rules = own._rules() | {"accounts": (account_id,), "account": {account_id: own}}
+    rules["drafts_per_day"] = policy.drafts_per_day
     if own.money is not None:
         rules["money"] = {**(policy.money or {}), **own.money}
-    return attrs.evolve(policy, account={account_id: own}, **rules)
+    return attrs.evolve(policy, **rules)
 
 
 def refusal_of_account(policy: Policy, account_id: str) -> "Refusal | None":

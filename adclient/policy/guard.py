@@ -172,14 +172,15 @@ class LedgerRecord:
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
     """Check the policy and the ledger of a new client."""
     check_type("policy", policy, Policy)
+    policy = policy or Policy()
     if ledger is None:
-        tables = () if policy is None else (policy, *(policy.account or {}).values())
+        tables = policy, *(policy.account or {}).values()
         for rule in ("change_at_most", "drafts_per_day", "no_repeat_within"):
-            if any(getattr(table, rule, None) is not None for table in tables):
+            if any(getattr(table, rule) is not None for table in tables):
                 problem = f"policy: {rule} needs a ledger; pass ledger="
                 raise ConfigurationError(problem, argument="ledger")
     check_methods("ledger", ledger, "SQLiteLedger", "reserve", "end")
-    guard = Guard(policy or Policy(), ledger)
+    guard = Guard(policy, ledger)
     guard.kept_open.enter_context(getattr(ledger, "__kept_open__", nullcontext)())
     return guard
 
