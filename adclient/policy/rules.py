@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
-from adclient._show.diffs import exact
+from adclient._show.diffs import Missing, exact
 from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
@@ -143,7 +143,7 @@ def amount_of(value: object) -> Decimal | None:
     return exact(value)
 
 
-def by_value(value: object) -> object:
+def by_value(value: JSON | Missing) -> object:
     """A value in which a number equals a text that is one: 120 is 120.0 and "120.00"."""
     if isinstance(value, dict):
         return {name: by_value(inner) for name, inner in value.items()}
