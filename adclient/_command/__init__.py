@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except AdClientError as error:
         for problem in str(error).splitlines():  # a plan may have several
-            tell(parser.with_options(problem, error.argument, words) if parser else problem)
+            tell(parser.with_options(problem, error.argument) if parser else problem)
         return 2 if isinstance(error, ConfigurationError | InvalidRequest) else 1
     except (ModuleNotFoundError, OSError) as error:
         if is_closed_pipe(error):
@@ -148,11 +148,14 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     options, unknown = parser.parse_known_args(line.split("\0")[1:])
     if unknown:
         options.parser.refuse(unknown[0])
+    options.parser.typed = {word.partition("=")[0] for word in words}
     return options
 
 
 class Parser(argparse.ArgumentParser):
     """A parser with tables of options, errors of one line, and help of at most 79 columns."""
+
+    typed: Collection[str] = ()  # the options of the command line
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)
@@ -212,24 +215,23 @@ class Parser(argparse.ArgumentParser):
             head, _, text = each.partition("\n")
             _added(group.add_parser, *head.split(": ")).describe(text, {}, types)
 
-    def with_options(self, problem: str, argument: str | None, words: Sequence[str]) -> str:
+    def with_options(self, problem: str, argument: str | None = None) -> str:
         """A problem that names the option of an argument, as it was typed, or its variable."""
         if argument is not None:  # before it, there may be the name of an operation
-            option = self._option_of(argument, words)
+            option = self._option_of(argument)
             problem = re.sub(rf"^([a-z_.]+: )?{re.escape(argument)}\b", rf"\g<1>{option}", problem)
-        return re.sub(r"\bbase_url\b", self._option_of("base_url", words), problem)
+        return re.sub(r"\bbase_url\b", self._option_of("base_url"), problem)
 
-    def _option_of(self, argument: str, words: Sequence[str]) -> str:
+    def _option_of(self, argument: str) -> str:
         names: list[str] = []
         for each in self._actions:
             if each.dest in (argument, f"{argument}_file", f"{argument}_env"):
                 names += each.option_strings or [str(each.metavar)]
-        typed = {word.partition("=")[0] for word in words}
         variable = _VARIABLES.get(argument, "")
         if "URL" not in names and os.environ.get(variable, "").strip():
             names.append(variable)
-            typed.add(variable)
-        return next((name for name in names if name in typed), names[0] if names else argument)
+        is_meant = {*self.typed, variable}.__contains__
+        return next(filter(is_meant, names), names[0] if names else argument)
 
     def refuse(self, word: str) -> NoReturn:
         """Refuse a word that is no argument of this command."""

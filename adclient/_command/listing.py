@@ -177,7 +177,7 @@ def _list_accounts(
                 # Of this account alone: such as a value that does not fit the class.
                 if not isinstance(error, AdClientError) and error.errno != errno.ENAMETOOLONG:
                     raise
-                tell(f"{account_id}: {error}")
+                tell(options.parser.with_options(f"{account_id}: {error}"))
                 failed += 1
     if folder is None:
         writer.end()

@@ -7,6 +7,8 @@ import pytest
 from cases import each_case
 from run_command import run_command
 
+from adclient.testing import Fault
+
 READ = ["list", "beta.campaigns"]
 IDS = ["account_b204", "account_b7e0"]
 BOTH = [*READ, "--account", IDS[0], "-a", IDS[1]]
@@ -40,7 +42,9 @@ def test_rows_have_their_account(everything) -> None:
         assert len(rows) >= len(ran.rows)
 
 
-def test_failing_account_is_named_and_leaves_the_others(everything, tmp_path, monkeypatch) -> None:
+def test_failing_account_is_named_and_leaves_others(
+    everything, fake, tmp_path, monkeypatch
+) -> None:
     path = tmp_path / "accounts.txt"
     path.write_text(f"# all\n{IDS[0]}\r\n\n account_f403\n{IDS[1]}\n")
     typed = io.BytesIO(b"\xef\xbb\xbf" + path.read_bytes())
@@ -53,6 +57,10 @@ def test_failing_account_is_named_and_leaves_the_others(everything, tmp_path, mo
         assert error.startswith("adclient: account_f403: beta.list_campaigns: 403 account_disc")
         assert summary == "adclient: 1 of 3 accounts failed"
     assert run_command(*READ, "-a", "account_f403", "-a", "account_0").code == 1
+    fake.faults.add(Fault.refused(), account_id=IDS[0], times=None)
+    ran = run_command(*BOTH, "--retries", "0")
+    assert (ran.code, ran.rows) == (3, everything[IDS[1]])
+    assert "Nothing was sent; check ADCLIENT_BASE_URL and the network" in ran.err
 
 
 @each_case(("content", "code"), (None, 1), (b"\xffaccount", 2), (b"# none\n", 2))
