@@ -4,11 +4,9 @@ import argparse
 
 from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.terminal import show_report, tell_step
-from adclient._service.file import read_service
 from adclient.conform import conform
 from adclient.errors import ConfigurationError
 from adclient.models import JSON
-from adclient.options import ENV_BASE_URL, from_environment
 from adclient.survey.conform import TIMEOUT
 
 CODES = EXIT_CODES | {
@@ -37,11 +35,7 @@ def add_arguments(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check a service, and print the report; the exit code."""
     file = connection.service_path(options)
-    accounts: list[str] = options.account_id
-    if file is not None and not accounts and not options.stage_drafts:
-        accounts = list(read_service(file).accounts)
-    if (options.base_url or from_environment(ENV_BASE_URL) or file) is None:
-        raise ConfigurationError("URL is missing: pass it, or a file with --service")
+    accounts = connection.examined(options, "--service", file)[1]
     given: dict[str, JSON] = options.arguments or {}
     arguments = {name: values for name, values in given.items() if isinstance(values, dict)}
     if arguments != given:
@@ -49,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     with connection.open_client(options, timeout=None) as client:
         report = conform(
             client,
-            account_id=accounts,
+            account_id=options.account_id if options.stage_drafts else accounts,
             stage_drafts=options.stage_drafts,
             arguments=arguments,
             timeout=options.timeout,

@@ -9,6 +9,7 @@ from typing import Any
 from adclient import AdClient
 from adclient._service.arguments import build_auth, client_arguments
 from adclient._service.file import read_service
+from adclient._service.model import Service
 from adclient._values.json_values import JSON
 from adclient._values.jsontext import JSONError, loads
 from adclient.errors import ConfigurationError
@@ -82,6 +83,16 @@ def service_path(options: argparse.Namespace) -> str | None:
     return service
 
 
+def examined(
+    options: argparse.Namespace, option: str, file: str | None
+) -> tuple[Service, list[str]]:
+    """What is known of the service to examine, and its accounts."""
+    service = Service(url="") if file is None else read_service(file)
+    if not (options.base_url or service.url or from_environment(ENV_BASE_URL)):
+        raise ConfigurationError(f"URL is missing: pass it, or a file with {option}")
+    return service, options.account_id or [*service.accounts]
+
+
 def add_from_service(options: argparse.Namespace, *, needs_ledger: bool = False) -> None:
     """Take the policy and the ledger from the service file, unless options name others."""
     missing = [
@@ -103,12 +114,17 @@ def read_text(option: str, file: str) -> str:
         raise ConfigurationError(f"{option}: {file} is not UTF-8") from None
 
 
+def json_or_text(text: str) -> JSON:
+    """The type of an option that is any JSON, or else a text."""
+    try:
+        return loads(text.encode(), unique=True)
+    except (JSONError, UnicodeEncodeError):
+        return text
+
+
 def json_object(text: str) -> dict[str, JSON]:
     """The type of an option that is a JSON object."""
-    try:
-        value = loads(text.encode(), unique=True)
-    except (JSONError, UnicodeEncodeError):
-        value = None
+    value = json_or_text(text)
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("not a JSON object")
     return value

@@ -8,11 +8,9 @@ import attrs
 from adclient import AdClient
 from adclient._command import EXIT_CODES, Parser, connection
 from adclient._command.terminal import show, show_report, tell_step
-from adclient._service.file import read_service
-from adclient._service.model import Service
 from adclient.doctor import Interrupted, examine
 from adclient.errors import ConfigurationError
-from adclient.options import ENV_BASE_URL, ENV_TOKEN, from_environment
+from adclient.options import ENV_TOKEN
 from adclient.survey.examine import MOST_REQUESTS, TIMEOUT
 
 CODES = EXIT_CODES | {
@@ -53,14 +51,11 @@ def add_arguments(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
     file: str | None = options.check
-    known = Service(url="") if file is None else read_service(file)
-    accounts: list[str] = options.account_id or [*known.accounts]
+    known, accounts = connection.examined(options, "--check", file)
     if known.accounts and not {*accounts} <= {*known.accounts}:
         raise ConfigurationError(f"--account: --check is for the accounts of {file}")
-    has_url = bool(options.base_url or known.url or from_environment(ENV_BASE_URL))
-    if not has_url or not accounts:
-        missing = "--account" if has_url else "URL"
-        raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
+    if not accounts:
+        raise ConfigurationError("--account is missing: pass it, or a file with --check")
     if options.save is not None:
         _check_writable(options)  # before anything is sent
     options.service = file

@@ -8,18 +8,19 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, cast
 from urllib.parse import quote
 
 from adclient import AccountRead, AdClient, Page
 from adclient._command import EXIT_CODES, Parser, Types, connection, output
+from adclient._command.connection import json_or_text
 from adclient._command.output import Writer, json_line
 from adclient._command.terminal import YELLOW, tell
 from adclient._service.file import read_service
 from adclient._show.tracebacks import needs
 from adclient._tables.records import row_of
 from adclient._values.json_values import JSON, has_fields
-from adclient._values.jsontext import JSONError, loads
 from adclient._values.redact import without_secrets
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.extend import OPERATIONS
@@ -77,7 +78,7 @@ def add_arguments(parser: Parser) -> None:
     types: Types = {
         "READ": [*_READS, *_METHODS],
         "JSON": connection.json_object,
-        "CURSOR": _cursor,
+        "CURSOR": json_or_text,
         "MODULE:NAME": _imported,
         "NAMES": output.names_of,
     }
@@ -213,25 +214,16 @@ def _how_to_continue(cursor: JSON, remark: str = "") -> str:
     if shown != cursor:
         remark += ", which lacks a credential that the service put there"
     # A text that reads as JSON, or that a terminal would not show, is written as JSON.
-    is_plain = isinstance(shown, str) and shown.isprintable() and _cursor(shown) == shown
+    is_plain = isinstance(shown, str) and shown.isprintable() and json_or_text(shown) == shown
     text = str(shown) if is_plain else json_line(shown)
     return f"; continue with --cursor {shlex.quote(text)}{remark}"
 
 
-def _cursor(text: str) -> JSON:
-    """A continuation: any JSON, or text."""
-    try:
-        return loads(text.encode())
-    except (JSONError, UnicodeEncodeError):
-        return text
-
-
 def _imported(name: str) -> Any:
     """What has a name in a module that Python finds, also in the current folder."""
-    module, _, attribute = name.partition(":")
     sys.path.insert(0, "")
     try:
-        return getattr(import_module(module), attribute)
+        return resolve_name(name)
     except (Exception, SystemExit) as error:  # whatever the module raises
         problem = f"{name!r}: {type(error).__name__}: {error}"
         raise argparse.ArgumentTypeError(problem) from None
