@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda text, *_, **__: tell(f"warning: {text}", YELLOW)
+            warnings.showwarning = _tell_warning
             try:
                 options = _parsed(words)
                 parser = options.parser
@@ -289,6 +289,10 @@ def is_closed_pipe(error: BaseException) -> bool:
     # To Windows, that is an invalid argument; so is the name of a file, which its error has.
     is_invalid = error.errno == errno.EINVAL and error.filename is None
     return is_invalid or isinstance(error, BrokenPipeError)
+
+
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
+    tell(f"warning: {message}", YELLOW)
 
 
 def _discard_output() -> None:

@@ -178,7 +178,8 @@ def parsed(request: Request, base_url: str, service: Service, profile: Profile) 
         # Those of the next URL or object where clients take it apart, else only one.
         parts = next_.parameters if is_followed or conventions.continuation else ()
         names = [each for each in parts if each not in known] or [conventions.cursor_parameter]
-        sizes = [*filter(None, [profile.page_size_parameter, *(conventions.page_size or {})])]
+        own = profile.page_size_parameter
+        sizes = [*([own] if own else []), *(conventions.page_size or {})]
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
     if place == "query" or (place == "either" and not request.body):
