@@ -4,7 +4,7 @@ import argparse
 import errno
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, cast
 from urllib.parse import quote
 
-from adclient import AccountRead, AdClient, Page
+from adclient import AccountIterator, Page
 from adclient._command import EXIT_CODES, Parser, Types, connection, output
 from adclient._command.connection import json_or_text
 from adclient._command.output import Writer, json_line
@@ -121,16 +121,15 @@ def run(options: argparse.Namespace) -> int:
             return page if cls is None else page.typed(cls, convert=options.convert)
 
         if not is_one:
-            return _list_accounts(client, call, ids, writer, options)
+            progress = writer.leaves_place_for_bar
+            accounts = client.over_accounts(call, ids, at_once=options.at_once, progress=progress)
+            return _write_accounts(accounts, writer, options)
         page = call(account_id=ids[0], cursor=options.cursor)
         is_read = page.next is None or (limit is not None and limit <= len(page.data))
         if not is_read and writer.leaves_place_for_bar:
             page = page.progress()
-        if options.parquet is not None:
-            output.write_parquet(options.parquet, page.collect(limit=limit))
-        else:
-            _read(page, limit, options.cursor, writer)
-            writer.end()
+        _read(page, limit, options.cursor, writer)
+    writer.end()
     return 0
 
 
@@ -150,20 +149,17 @@ def _account_ids(options: argparse.Namespace) -> list[str]:
     return [*dict.fromkeys(ids)]
 
 
-def _list_accounts(
-    client: AdClient,
-    read: AccountRead[Item],
-    ids: Sequence[str],
-    writer: Writer,
-    options: argparse.Namespace,
+def _write_accounts(
+    accounts: AccountIterator[Item], writer: Writer, options: argparse.Namespace
 ) -> int:
     """Write the items of each account, in Parquet to a file of its own; the exit code."""
     folder = None if options.parquet is None else Path(options.parquet)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # an error before anything is read
-    progress, failed = writer.leaves_place_for_bar, 0
-    with client.over_accounts(read, ids, at_once=options.at_once, progress=progress) as accounts:
+    count = failed = 0
+    with accounts:
         for account_id, result in accounts:
+            count += 1
             try:
                 if isinstance(result, AdClientError):
                     raise result
@@ -183,8 +179,8 @@ def _list_accounts(
     if folder is None:
         writer.end()
     if failed:
-        tell(f"{failed} of {len(ids)} accounts failed")
-    return 1 if failed == len(ids) else _SOME_FAILED if failed else 0
+        tell(f"{failed} of {count} accounts failed")
+    return 1 if failed == count else _SOME_FAILED if failed else 0
 
 
 def _read(page: Page[Item], left: int | None, cursor: JSON, writer: Writer) -> None:
@@ -192,7 +188,7 @@ def _read(page: Page[Item], left: int | None, cursor: JSON, writer: Writer) -> N
     try:
         for each in page.pages():
             data = each.data[:left]
-            writer.add(map(row_of, data))
+            writer.extend(data)
             is_cut = len(data) < len(each.data)
             cursor = cursor if is_cut else each.next
             left = None if left is None else left - len(data)

@@ -15,7 +15,7 @@ from stat import S_ISFIFO
 from adclient._command.terminal import BOLD, did_you_mean, for_people, painted, width_of
 from adclient._show.html import ranked_columns
 from adclient._tables.items import Items
-from adclient._tables.records import Row, by_name, json_text
+from adclient._tables.records import Row, by_name, json_text, row_of
 from adclient._values.json_values import is_object
 from adclient._values.text import WHOLE, short
 from adclient.errors import AdClientError, ConfigurationError
@@ -57,8 +57,16 @@ class Writer:
         self._options = options
         self._shape = shape_of(options)
         self.is_streamed = self._shape == "json" and not options.sort and options.parquet is None
+        self._items: list[Item] = []
         self._rows: list[Row] = []
         self._seen: dict[str, None] = {}
+
+    def extend(self, items: Iterable[Item]) -> None:
+        """Write or keep some items."""
+        if self._options.parquet is None:
+            self.add(map(row_of, items))
+        else:
+            self._items += items
 
     def add(self, rows: Iterable[Row]) -> None:
         """Write or keep some rows."""
@@ -70,6 +78,9 @@ class Writer:
 
     def end(self) -> None:
         """Write what is kept; refuse a column that no item has had, unless there are no items."""
+        if self._options.parquet is not None:
+            write_parquet(self._options.parquet, Items(self._items, cls=self._options.cls))
+            return
         sort = [(each.removeprefix("-"), each.startswith("-")) for each in self._options.sort]
         for name in (*self._options.columns, *(name for name, _ in sort)):
             if self._seen and name not in self._seen:
