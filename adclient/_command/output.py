@@ -87,10 +87,8 @@ class Writer:
                 hint = did_you_mean(name, self._seen) or f": there are {', '.join(self._seen)}"
                 raise ConfigurationError(f"there is no column {name}{hint}")
         for name, is_descending in reversed(sort):  # each keeps the earlier order among equals
-            last = [row for row in self._rows if row.get(name) is None]  # in either order
-            rows = [row for row in self._rows if row.get(name) is not None]
-            rows.sort(key=lambda row: _rank(row[name]), reverse=is_descending)
-            self._rows = rows + last
+            self._rows.sort(key=lambda row: _rank(row.get(name)), reverse=is_descending)
+            self._rows.sort(key=lambda row: row.get(name) is None)  # last in either order
         if not self.is_streamed:
             self._write()
 
