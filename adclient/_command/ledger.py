@@ -131,19 +131,16 @@ def _drafts_to_settle(
         raise ConfigurationError("--draft is for one ENTRY; without it, each keeps its own draft")
     drafts: dict[str, str | None] = {}
     for start in options.entry:
+        matches = [entry for entry in entries if start and entry.entry_id.startswith(start)]
         # An id that begins others names its own entry.
-        matches = [entry for entry in entries if entry.entry_id == start] or [
-            entry for entry in entries if start and entry.entry_id.startswith(start)
-        ]
+        matches = [entry for entry in matches if entry.entry_id == start] or matches
         if len(matches) != 1:
             raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start}")
-        (entry,) = matches
+        [entry] = matches
         draft_id = entry.draft_id if options.draft_id is None else options.draft_id
         if options.not_staged == (draft_id is not None):
-            missing = "--draft or --not-staged is missing"
-            raise ConfigurationError(
-                f"{start}: {f'its draft is {draft_id}' if draft_id else missing}"
-            )
+            known = f"its draft is {draft_id}" if draft_id else ""
+            raise ConfigurationError(f"{start}: {known or '--draft or --not-staged is missing'}")
         drafts[entry.entry_id] = draft_id
     return drafts
 
