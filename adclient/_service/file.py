@@ -18,6 +18,7 @@ from adclient._core.typed import first_error
 from adclient._http.network import checked_proxy
 from adclient._service.model import AuthShape, Row, Service, with_paths
 from adclient._values import toml
+from adclient._values.json_values import is_array
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret
 from adclient._values.text import short
@@ -42,6 +43,7 @@ _ABOUT = """\
 # name counts as chosen by you.
 """
 _DEPTHS = {"auth": 2, "conventions": 3, "listings": 3}  # of what has a header of its own
+_SHORT = ("next", "page_size", "statuses")  # which are written in one line
 _WIDTH = 80
 
 
@@ -125,7 +127,7 @@ def text_of(service: Service) -> str:
     for name in service.certainty:  # also of what was observed to be the default
         if (value := getattr(service.conventions, name, None)) is not None:
             settings[name] = _written(service, None, value)
-    return "\n".join([_ABOUT, *_lines(values, ())]) + "\n"
+    return "\n".join([_ABOUT, *_lines(values)]) + "\n"
 
 
 def _is_written(attribute: Any, value: object) -> bool:
@@ -149,30 +151,25 @@ def _written(_: object, field: Any, value: object) -> object:
     return value
 
 
-def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+def _lines(table: dict[str, Any], *path: str) -> Iterator[str]:
     """A table: its own values, then the tables in it."""
-    inner = {key: value for key, value in table.items() if _is_table(value, (*path, key))}
-    own = [f"{key_text(key)} = {_text(table[key])}" for key in table if key not in inner]
+    own: list[str] = []
+    inner: dict[str, dict[str, Any]] = {}
+    for key, value in table.items():
+        is_short = key in _SHORT or len(path) >= _DEPTHS.get((*path, key)[0], 1)
+        if isinstance(value, dict) and not is_short:
+            inner[key] = value
+            continue
+        text = value_text(value)
+        if len(text) > _WIDTH and is_array(value):  # a line for each of its elements
+            text = "\n".join(["[", *(f"  {value_text(each)}," for each in value), "]"])
+        own.append(f"{key_text(key)} = {text}")
     if path and (own or not (inner or path == ("conventions",))):
         yield ""
         yield f"[{'.'.join(map(key_text, path))}]"
     yield from own
     for key, value in inner.items():
-        yield from _lines(value, (*path, key))
-
-
-def _text(value: object) -> str:
-    """A value as TOML; a long array has a line for each of its elements."""
-    text = value_text(value)
-    if len(text) <= _WIDTH or not isinstance(value, list | tuple):
-        return text
-    elements = cast("list[object]", value)
-    return "\n".join(["[", *(f"  {value_text(each)}," for each in elements), "]"])
-
-
-def _is_table(value: object, path: tuple[str, ...]) -> bool:
-    is_short = path[-1] in ("next", "page_size", "statuses")
-    return isinstance(value, dict) and len(path) <= _DEPTHS.get(path[0], 1) and not is_short
+        yield from _lines(value, *path, key)
 
 
 def _function(name: object, _: type) -> Continuation | None:
@@ -188,10 +185,6 @@ def _reads(value: object, _: type) -> dict[str, dict[str, object]]:
     return {read: {key: getattr(made[read], key) for key in tables[read]} for read in made}
 
 
-def _page_size(value: object, _: type) -> object:
-    return None if value == "none" else value  # which `Conventions` checks
-
-
 def _row(text: object, _: type) -> Row:
     with suppress(JSONError):
         if isinstance(text, str) and isinstance(row := loads(text.encode()), dict):
@@ -205,6 +198,7 @@ for _type, _hook in (
     (Row, _row),
     (_fields.continuation.type, _function),
     (_fields.reads.type, _reads),
-    (_fields.page_size.type, _page_size),
+    # Which `Conventions` checks.
+    (_fields.page_size.type, lambda value, _: None if value == "none" else value),
 ):
     _converter.register_structure_hook_func(partial(eq, _type), _hook)

@@ -76,21 +76,14 @@ def follow(
     is_right = len(pages) > 1
     while len(pages) < most and found.session.left() > 0 and pages[-1].view.end is None:
         seen = found.ask(candidate.probe(pages[-1]))
-        effect = _effect(reading, pages, seen)
+        effect = seen.effect(*pages, by_row=reading.by_row)
         if effect not in ("continues", "no items"):
             return effect, pages
+        if seen.view.end is None and any(seen.view.next == each.view.next for each in pages):
+            return "does not move on", pages
         is_right = is_right or effect == "continues"
         pages.append(seen)
     return "continues" if is_right else "no items", pages
-
-
-def _effect(reading: Reading, pages: Chain, seen: Observation) -> Effect:
-    """What a request that was to continue some pages brought."""
-    effect = seen.effect(*pages, by_row=reading.by_row)
-    is_old = seen.page is not None and seen.page.end is None and effect in ("continues", "no items")
-    if is_old and any(seen.view.next == each.view.next for each in pages):
-        return "does not move on"
-    return effect
 
 
 def _fresh(found: Examination, reading: Reading) -> Observation:
@@ -194,16 +187,14 @@ def _explain(reading: Reading, labels: str, *, is_certain: bool) -> None:
     overlapping = [label for label, effect in reading.tried.items() if effect == "overlap"]
     if is_certain:
         reading.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
+        reading.step = ASK
     elif labels:
-        reading.trouble = f"whether {labels} loses items is not certain"
+        reading.trouble, reading.step = f"whether {labels} loses items is not certain", LARGER
     elif overlapping:
         reading.trouble = f"with {overlapping[0]}, pages overlap, so items come twice"
+        reading.step = ASK
     elif not reading.trouble:
         reading.trouble = f"no way to continue it was found, of {len(reading.tried)}"
-        return
-    else:
-        return
-    reading.step = LARGER if labels and not is_certain else ASK
 
 
 def _compared(found: Examination, reading: Reading, ways: list[Way]) -> tuple[list[Way], set[str]]:

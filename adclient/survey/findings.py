@@ -44,10 +44,15 @@ def findings_of(found: Examination) -> tuple[Finding, ...]:
     """One finding for each open point, and one for each read that differs from the others."""
     if found.base is None:
         unknown = (not_observed(point, "unknown: no read was accepted") for point in _POINTS)
-        return _without_reads(found), _credentials(found), *unknown
+        return _unread(found)[0], _credentials(found), *unknown
     accepted = found.accepted
     listings = [_continuation(each) for each in accepted if each.is_listing]
     ends = [_end(found, each) for each in accepted if each.is_whole or found.is_check]
+    limits: list[Finding] = []
+    if (limited := found.session.limited) is not None:
+        after = limited.headers.get("retry-after")
+        more = "" if after is None else f", with a Retry-After of {one_line(after, 40)}"
+        limits.append(Finding("limits", f"429 when they are exceeded{more}"))
     return (
         Finding("service", "reachable", f"{found.base.first.probe}: {found.base.first}"),
         _credentials(found),
@@ -56,7 +61,7 @@ def findings_of(found: Examination) -> tuple[Finding, ...]:
         *_together(listings, "continuation", "no listing had a next page"),
         *_together(ends, "end of listing", "no listing was read to its end"),
         _request_id(found),
-        *_limits(found.session.limited),
+        *limits,
         _reads(accepted),
     )
 
@@ -88,10 +93,13 @@ def _together(findings: list[Finding], point: str, none: str) -> Iterator[Findin
     yield from rest
 
 
-def _without_reads(found: Examination) -> Finding:
-    last = found.telling()
+def _unread(found: Examination) -> tuple[Finding, str]:
+    """What the service does in place of a read that is accepted, and what to do."""
+    last, step = found.telling(), "check the address"
+    if last is None or last.status is None:
+        step += ", and `--proxy` and `--ca-file`"
     if last is None:
-        return not_observed("service", "nothing was sent")
+        return not_observed("service", "nothing was sent"), step
     if last.status is None:
         is_part = isinstance(last.outcome, RawResponse)
         conclusion = f"does not respond{' to the end' * is_part}: {last.text}"
@@ -103,9 +111,12 @@ def _without_reads(found: Examination) -> Finding:
         # A 400 may only mean that the parameters were in the wrong place.
         refused = (seen for seen in found.observations if seen.is_refused and seen.status != 400)
         conclusion = f"reachable, but refuses every read: {next(refused, last).text}"
+        step = "check the accounts"
+        if last.status == 401:
+            step = "check the token, `--token-header` and `--auth-scheme`"
     else:
-        conclusion = f"reachable, but fails: {last.status}"
-    return Finding("service", one_line(conclusion, 140), f"{last.probe}: {last}")
+        conclusion, step = f"reachable, but fails: {last.status}", _AGAIN
+    return Finding("service", one_line(conclusion, 140), f"{last.probe}: {last}"), step
 
 
 def _credentials(found: Examination) -> Finding:
@@ -193,14 +204,6 @@ def _request_id(found: Examination) -> Finding:
     return Finding(point, one_line(", ".join(unique), 100), observed, certainty, settings)
 
 
-def _limits(limited: RawResponse | None) -> Iterator[Finding]:
-    """The rate limit that a read has met."""
-    if limited is not None:
-        after = limited.headers.get("retry-after")
-        more = "" if after is None else f", with a Retry-After of {one_line(after, 40)}"
-        yield Finding("limits", f"429 when they are exceeded{more}")
-
-
 def _reads(accepted: list[Reading]) -> Finding:
     """Which of the seven reads were accepted."""
     items = {each.name: sum(len(page.ids) for page in each.views) for each in accepted}
@@ -215,7 +218,7 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
     if found.stopped is not None:
         yield f"ended early: {found.stopped}"
     if found.base is None:
-        yield f"no read was accepted; {_advice(found)}"
+        yield f"no read was accepted; {_unread(found)[1]}"
         return
     failed = [seen for seen in found.observations if seen.is_temporary and seen.probe.is_needed]
     if failed:
@@ -238,17 +241,6 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
     for problem, (name, *others) in names.items():
         more = f" and {len(others)} other{'s' * (len(others) > 1)}" * bool(others)
         yield f"{name}{more}: {problem}"
-
-
-def _advice(found: Examination) -> str:
-    telling = found.telling()
-    if telling is None or telling.status is None:
-        return "check the address, and `--proxy` and `--ca-file`"
-    if telling.status < 400:
-        return "check the address"
-    if telling.status == 401:
-        return "check the token, `--token-header` and `--auth-scheme`"
-    return "check the accounts" if telling.is_refused else _AGAIN
 
 
 def _problems_of_read(found: Examination, name: str, conventions: Conventions) -> Iterator[str]:

@@ -49,8 +49,6 @@ def certainty_of(candidate: Candidate, pages: Chain) -> Certainty:
     first, name = pages[0].view, candidate.name
     if skips(candidate, pages):
         return "not observed"
-    if not name or isinstance(first.next, dict):
-        return "observed"
     if number_of(first.next) is None:
         is_open = isinstance(first.next, float) or _is_foreign_id(pages)
         return "likely" if is_open else "observed"

@@ -43,7 +43,12 @@ def report_of(found: Examination) -> Report:
     conventions = _conventions_of(findings)
     if conventions != wanted:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
-    certainty = _certainty_of(findings)
+    certainty: dict[str, Certainty] = {  # of each setting that was examined
+        name if finding.read is None else f"{finding.read}.{name}": finding.certainty
+        for finding in findings
+        for name, value in sorted(finding.settings.items())
+        if value is not None
+    }
     listings = described(found.accepted, found.accounts)
     if listings and not any(each.next for each in listings.values()):
         certainty["cursor_parameter"] = "not observed"
@@ -125,16 +130,6 @@ def _conventions_of(findings: Iterable[Finding]) -> Conventions:
         settings |= finding.settings
     own = {name: cast("ReadConventions", settings) for name, settings in reads.items() if settings}
     return attrs.evolve(Conventions(), reads=own, **common)
-
-
-def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
-    """How sure each setting is that was examined."""
-    return {
-        name if finding.read is None else f"{finding.read}.{name}": finding.certainty
-        for finding in findings
-        for name, value in sorted(finding.settings.items())
-        if value is not None
-    }
 
 
 def _errors(found: Examination) -> ErrorShape | None:
