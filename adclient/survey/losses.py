@@ -106,7 +106,7 @@ def ties(reading: Reading) -> str:
     following = [(page, total) for page, total in counted if page.end is None and page.items]
     if len(following) < 2:
         return ""
-    last = [{**dict(_fields_of(page.items[-1])), "": None, "id": None} for page, _ in following]
+    last = [{"id": None, **dict(_fields_of(page.items[-1])), "": None} for page, _ in following]
     items = [dict(_fields_of(item)) for page in reading.views for item in page.items]
     nexts = [dict(_fields_of(_spelled(page.next))) for page, _ in following]
     paths: list[str] = []

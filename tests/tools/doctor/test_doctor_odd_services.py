@@ -21,8 +21,13 @@ def rows_of(read: str, most: int = 100) -> Items:
     ]
 
 
-def by_id(read: str) -> Items:
-    return sorted(rows_of(read), key=lambda item: item["id"])[::-1]
+def by_hour(read: str) -> Items:
+    """Rows whose id is a time."""
+    items = rows_of(read)
+    return [
+        {**each, "id": f"2026-11-0{9 - n // 24}T{23 - n % 24:02}:00:00Z"}
+        for n, each in enumerate(items)
+    ]
 
 
 def by_day(read: str) -> Items:
@@ -156,7 +161,7 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     (1, "overlap", odd(by("cursor", hexadecimal, lambda end: f"q{end - 1:x}"))),
     (1, "the same 7 items as the page before", odd(TOKEN, days, size=7)),
     # Read as a whole, with this parameter.
-    (0, "before", odd(keyset("id"), by_id)),
+    (0, "before", odd(keyset("id"), by_hour)),
     (0, "page_token", odd(ends_early)),
     (0, "after", odd(by("after", hexadecimal, "{:x}".format))),
     (0, "offset", odd(by("offset", int, str))),
