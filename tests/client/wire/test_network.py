@@ -35,7 +35,7 @@ async def is_trusted(client_kind, url: str, **options) -> None:
 
 @each_client_class
 def test_missing_file_is_named_at_once(client_class) -> None:
-    with pytest.raises(ConfigurationError, match=r"read from '/no/such/file\.pem': No such"):
+    with pytest.raises(ConfigurationError, match=r"read from /no/such/file\.pem: No such"):
         client_class(BASE_URL, verify="/no/such/file.pem")
 
 
