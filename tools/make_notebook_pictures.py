@@ -11,7 +11,7 @@ from adclient import AdClientError
 from adclient.testing import FakeAdService
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-SIZE = "1280,2060"
+SIZE = "820,1206"
 THEMES = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#111111", "#e0e0e0")}
 PREFERENCES = {"dark": 0, "light": 1}  # the numbers of Chromium
 # What JupyterLab says of tables in outputs; other notebooks say less.
@@ -41,13 +41,8 @@ def parts() -> list[str]:
     keyword = client.delta.update_keyword(
         account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
     )
-    campaign = client.beta.create_video_campaign(
-        account_id="account_b204",
-        fields={"name": "SPR26 · Rain Shell", "objective": "SALES", "daily_budget": 300},
-    )
     waste = client.delta.analyze_wasted_spend(account_id="account_d118")
-    ads = client.gamma.list_ads(account_id="account_c3d8")
-    shown = [budget, keyword, campaign, waste, ads]
+    shown = [budget, keyword, waste]
     try:
         client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_none")
     except AdClientError as error:
