@@ -155,10 +155,7 @@ def test_fault_meets_the_requests_of_one_account_or_that_a_function_selects(fake
 @each_case(
     ("add", "text"),
     (lambda faults: faults.add(Fault.refused(), times=0), "times must be a whole number, 1"),
-    (
-        lambda faults: faults.add(Fault.refused(), operation="beta.pause_campain"),
-        f"mean '{WRITE}'",
-    ),
+    (lambda faults: faults.add(Fault.refused(), operation="beta.pause"), f"mean '{WRITE}'"),
     (lambda faults: faults.add(Fault.refused(), operation="x"), "are alpha.explain_objectives"),
     (lambda faults: faults.add(Fault.refused(), where="beta"), "where must be a function"),
     (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),

@@ -122,7 +122,7 @@ def test_drafts_of_an_account_that_was_removed_are_not_applied(fake):
         "account_b204",
         "campaign_57a7",
         {"dayly_budget": 5},
-        "no field .*'dayly_budget'.* 'daily_budget'",
+        "no field .*'dayly.*: .* 'daily_budget'",
     ),
     ("mine", "1", {"name": "x"}, "there is no single 1 in mine"),
     ("account_b204", "campaign_57a7", {"name": object()}, r"name: expected a JSON value"),

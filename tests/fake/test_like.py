@@ -59,31 +59,23 @@ def sent(fake, read=CAMPAIGNS, headers=None, **query):
 
 URL = ("account_id", "after", "limit")
 OBJECT = ("page", "size", "seen")
+RELATIVE = {"form": "object", "host": "relative", "key": "href", "parameters": ("offset",)}
+LIKE_OBJECT = r'\{"page": [23], "size": 3, "seen": "\w+"\}'
+LIKE_URL = r'"https://fake\..*/api/v1/\S+\?account_id=account_7&after=\w+&limit=3"'
+FOREIGN = r'"http://ads.internal:8080/api/v1/\S+after=\w+&limit=3"'
 # What a file contains, the settings that follow from it, and the text that each `next` is like.
 FORMS = [
     ({"form": "string"}, {"cursor_parameter": "page[after]"}, r'"\w+"'),
     ({"form": "number"}, {"cursor_parameter": "pageNumber"}, "[23]"),
     ({"form": "number"}, {"cursor_parameter": "last_id"}, r"\d{6,}"),
-    (
-        {"form": "object", "parameters": OBJECT},
-        {"continuation": dict},
-        r'\{"page": [23], "size": 3, "seen": "\w+"\}',
-    ),
-    (
-        {"form": "URL", "host": "same", "parameters": URL},
-        {},
-        r'"https://fake\..*/api/v1/\S+\?account_id=account_7&after=\w+&limit=3"',
-    ),
+    ({"form": "object", "parameters": OBJECT}, {"continuation": dict}, LIKE_OBJECT),
+    ({"form": "URL", "host": "same", "parameters": URL}, {}, LIKE_URL),
     (
         {"form": "URL", "host": "other", "parameters": URL},
         {"continuation": query_of_url},
-        r'"http://ads.internal:8080/api/v1/\S+after=\w+&limit=3"',
+        FOREIGN,
     ),
-    (
-        {"form": "object", "host": "relative", "key": "href", "parameters": ("offset",)},
-        {"continuation": query_of_url},
-        r'\{"href": "/api/v1/\S+\?offset=[36]"\}',
-    ),
+    (RELATIVE, {"continuation": query_of_url}, r'\{"href": "/api/v1/\S+\?offset=[36]"\}'),
 ]
 ENDS = {"null": {"next": None}, "missing": {}, "empty": {"next": ""}, "false": {"next": False}}
 

@@ -224,14 +224,12 @@ def serve_well(connection: Connection) -> None:
         connection.send(answer_to(request))
 
 
-def responding(data: bytes, then: Callable[[Connection], object] = Connection.read):
-    """Respond to each request with the same bytes, or do something else after the first."""
+def responding(data: bytes):
+    """Respond to each request with the same bytes."""
 
     def serve(connection: Connection) -> None:
-        request = connection.read()
-        while request:
+        while connection.read():
             connection.send(data)
-            request = then(connection)
 
     return serve
 

@@ -130,11 +130,7 @@ def test_body_that_is_not_json_is_the_message(body, message):
     assert problem_of(reply(502, body)) == (message, None, None, None)
 
 
-@each_case(
-    "body",
-    *[{"fault": "No such campaign"}, {"errors": {"daily_budget": ["is too low"]}}, 17],
-    {"outer": {"inner": "No such campaign"}},
-)
+@each_case("body", {"fault": "No"}, {"errors": {"bid": ["is low"]}}, 17, {"a": {"b": "No such ad"}})
 def test_json_body_of_an_unknown_shape_is_the_message(body):
     assert problem_of(reply(400, body)).message == json.dumps(body)
     assert problem_of(reply(200, {"fault": "x"})).message is None

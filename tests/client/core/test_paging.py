@@ -152,6 +152,13 @@ def added(pages, start=None):
     return len(pages), None
 
 
+def cycle_of(*ids):
+    return [(f"c{n}", ids[n % len(ids)]) for n in range(110)]
+
+
+IN_A_ROW = f"page {MOST_REPEATS + 1} in a row"
+
+
 @each_case(
     ("pages", "start", "count", "cursor", "problem"),
     ([("A", "a"), ("B", "b"), ("A", "c")], None, 2, "A", "was received before"),
@@ -160,16 +167,9 @@ def added(pages, start=None):
     ([("A", "abc"), ("B", "abc")], None, 1, "A", "the same 3 items as the page before"),
     # An empty page between the two.
     ([("A", "ab"), ("B", ""), ("C", "ab")], None, 2, "B", "the same 2 items"),
-    *[
-        (
-            [(f"c{n}", cycle[n % len(cycle)]) for n in range(110)],
-            None,
-            count,
-            f"c{count - 1}",
-            f"page {MOST_REPEATS + 1} in a row",
-        )
-        for cycle, count in (([""], 100), (["a"], 101), (["ab", "", "c"], 103))
-    ],
+    (cycle_of(""), None, 100, "c99", IN_A_ROW),
+    (cycle_of("a"), None, 101, "c100", IN_A_ROW),
+    (cycle_of("ab", "", "c"), None, 103, "c102", IN_A_ROW),
     # Pages that are no fault: the last one, single items, and what cannot be sent anyhow.
     ([("A", "ab"), (None, "ab")], None, 2, None, ""),
     ([("A", "a"), ("B", "a"), ("C", ""), ("D", "ba"), ("E", "ab")], None, 5, None, ""),

@@ -16,7 +16,7 @@ from cases import each_case
 from clients import ASYNC, SYNC, Service, a_draft, a_page, close, sync_and_async, wait, walk, write
 
 import adclient
-from adclient import Conventions, InvalidRequest, NotFound, OutcomeUnknown, Request, Unauthenticated
+from adclient import InvalidRequest, NotFound, OutcomeUnknown, Request, Unauthenticated
 from adclient._core import decode
 
 
@@ -165,9 +165,8 @@ async def test_cause_keeps_its_frames(client_kind) -> None:
         return next(tokens, None) or {}["second"]
 
     service = Service(httpx.Response(503))
-    async with client_kind.open(
-        transport=service.transport, token=token, conventions=Conventions(idempotency_header="key")
-    ) as client:
+    options = {"transport": service.transport, "token": token, "conventions": clients.KEYED}
+    async with client_kind.open(**options) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
     assert of_ours(caught.value) == ["pause_campaign"]

@@ -47,11 +47,8 @@ def test_operations_match_the_interface(row, operation) -> None:
 @each_case("row", *ROWS)
 @sync_and_async
 async def test_call_sends_its_arguments_and_returns_a_draft_or_a_page(client_kind, row) -> None:
-    answer = httpx.Response(
-        200 if row.is_read else 201,
-        json=LISTING if row.is_read else DRAFT,
-        headers={"X-Request-Id": "req_1"},
-    )
+    status, body = (200, LISTING) if row.is_read else (201, DRAFT)
+    answer = httpx.Response(status, json=body, headers={"X-Request-Id": "req_1"})
     service = Service(*[answer] * 3)
     options = {"token": "t0ken", "headers": {"X-Team": "ads"}, "transport": service.transport}
     nothing = dict.fromkeys((p.name for p in row.parameters if not p.required), None)

@@ -99,13 +99,10 @@ def run_like_windows(code: str, *arguments: str) -> str:
 def test_clients_ledger_gate_and_commands_work_and_print_utf_8(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "changes.toml").write_text(PLAN, "utf-8")
-    names = [module.name for module in pkgutil.walk_packages(adclient.__path__, "adclient.")]
+    modules = [module.name for module in pkgutil.walk_packages(adclient.__path__, "adclient.")]
+    names = [name for name in modules if not name.endswith("__main__")]
     with RawServer(serve_well) as server:
-        printed = run_like_windows(
-            IMPORTS + CALLS + COMMANDS,
-            server.url,
-            *(name for name in names if not name.endswith("__main__")),
-        )
+        printed = run_like_windows(IMPORTS + CALLS + COMMANDS, server.url, *names)
     codes = [line for line in printed.splitlines() if line.startswith("code:")]
     assert codes == ["code: 0"] * 6
     assert "->" in printed
