@@ -26,10 +26,6 @@ def _other_settings(monkeypatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def settings() -> list[str | None]:
-    return [os.environ.get(name) for name in NAMES]
-
-
 def pause(client: AdClient | AsyncAdClient):
     """The code under test."""
     return client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
@@ -39,7 +35,7 @@ def pause(client: AdClient | AsyncAdClient):
 @sync_and_async
 async def test_client_from_the_environment_reaches_the_fake(client_kind, token) -> None:
     with FakeAdService(token=token).as_environment() as fake:
-        assert settings() == [fake.base_url, token or ""]
+        assert [os.environ.get(name) for name in NAMES] == [fake.base_url, token or ""]
         fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
         client = client_kind.client()
         draft = await wait(pause(client))

@@ -92,15 +92,13 @@ STRICT = {
     "reportUnusedVariable": False,
 }
 PYRIGHT = ("pyrightconfig.json", json.dumps(STRICT))
+PYREFLY = ("pyrefly.toml", 'preset = "strict"')
 CHECKERS = {
     "mypy": Checker(command="mypy --strict --config-file= ."),
     "pyright": Checker(command="pyright", settings=PYRIGHT),
     "basedpyright": Checker(command="basedpyright", settings=PYRIGHT),
     "ty": Checker(command="ty check --output-format=concise"),
-    "pyrefly": Checker(
-        command="pyrefly check --output-format=min-text",
-        settings=("pyrefly.toml", 'preset = "strict"'),
-    ),
+    "pyrefly": Checker(command="pyrefly check --output-format=min-text", settings=PYREFLY),
     "zuban": Checker(
         command="zuban check --strict .",
         # It infers no argument of a lambda where None is allowed as well, and for the type of a

@@ -141,15 +141,13 @@ def test_invalid_cursor_is_refused(cursor, place):
         assert caught.value.argument == "cursor"
 
 
-@each_case(
-    ("operation", "name", "value"), (BUDGET, "daily_budget", 1), (TARGETING, "targeting", {})
-)
-def test_value_given_twice_is_refused(operation, name, value):
+@each_case(("write", "name", "value"), (BUDGET, "daily_budget", 1), (TARGETING, "targeting", {}))
+def test_value_given_twice_is_refused(write, name, value):
     twice = {name: value, "fields": {name: value}}
     with pytest.raises(InvalidRequest, match=f"{name} is given twice") as caught:
-        call_of(operation, campaign_id="c", **twice)
+        call_of(write, campaign_id="c", **twice)
     assert caught.value.argument == name
-    call_of(operation, campaign_id="c", fields={name: value})
+    call_of(write, campaign_id="c", fields={name: value})
 
 
 def test_argument_without_a_parameter_is_an_error():

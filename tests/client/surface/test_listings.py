@@ -43,9 +43,8 @@ async def test_page_iterates_over_all_items_and_pages(client_kind) -> None:
 @clients.sync_asyncio_trio
 async def test_iteration_after_errors_returns_every_item_once(client_kind, prefetch) -> None:
     faults = [httpx.Response(500, json={"error": "down"}) for _ in range(3)]
-    service = Service(
-        a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("", "c3"), a_page("e")
-    )
+    later = a_page("cd", "c2"), a_page("", "c3"), a_page("e")
+    service = Service(a_page("ab", "c1"), *faults, *later)
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
         iterator, found = (await wait(listed(client))).items(prefetch=prefetch), []
         for _ in faults:

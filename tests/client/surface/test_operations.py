@@ -96,12 +96,8 @@ async def test_call_sends_its_arguments_and_returns_a_draft_or_a_page(client_kin
 
 # Signatures.
 
-ANNOTATIONS = {
-    STRING: str,
-    OBJECT: adclient.models.ObjectLike,
-    NUMBER: int | float | Decimal,
-    STRINGS: list[str] | tuple[str, ...],
-}
+ANNOTATIONS = {STRING: str, OBJECT: adclient.models.ObjectLike, NUMBER: int | float | Decimal}
+ANNOTATIONS[STRINGS] = list[str] | tuple[str, ...]
 
 
 def expected_parameters(row) -> list[inspect.Parameter]:
