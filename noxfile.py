@@ -40,10 +40,9 @@ ON_ANY_SYSTEM = (
     if sys.platform == "linux"
     else (
         "tests/client/core",
-        *(f"tests/client/wire/test_{name}.py" for name in ("backend", "deadlines", "lifetimes")),
+        *(f"tests/client/wire/test_{name}.py" for name in ("backend", "http", "lifetimes")),
         "tests/client/wire/test_like_windows.py",
-        *(f"tests/client/surface/test_{name}.py" for name in ("continuations", "listings")),
-        "tests/client/surface/test_operations.py",
+        *(f"tests/client/surface/test_{name}.py" for name in ("listings", "operations")),
         "tests/tools/plan/test_plan.py",
     )
 )

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import ssl
 import threading
 import time
+from inspect import isclass
 
 import anyio
 import clients
@@ -98,6 +100,21 @@ async def test_header_that_is_not_utf8_is_read_as_latin1(client_kind) -> None:
     async with serving(client_kind, responding(data)) as (_, client):
         with pytest.raises(NotFound, match="caf\xe9"):
             await wait(read(client))
+
+
+HTTP_ERRORS = [
+    *(c for c in vars(httpx).values() if isclass(c) and issubclass(c, httpx.RequestError)),
+    *(httpx.InvalidURL, httpx.StreamError, ssl.SSLError, OSError, TimeoutError),
+]
+
+
+@sync_and_async
+async def test_no_error_of_the_http_library_escapes(client_kind) -> None:
+    service = clients.Service(*(cls("") for cls in HTTP_ERRORS))
+    async with client_kind.open(transport=service.transport, max_retries=0) as client:
+        for _ in HTTP_ERRORS:
+            with pytest.raises(adclient.TransportError):
+                await wait(read(client))
 
 
 # A call ends at its timeout, whatever the server does, and ends no other call.
