@@ -7,7 +7,6 @@ from pathlib import Path
 import attrs
 import pytest
 from chromium import emulated, violations
-from selenium import webdriver
 
 import adclient
 from adclient import AdClient, AsyncAdClient, AsyncPage, Diff
@@ -59,20 +58,6 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[Shown]:
     ]
 
 
-def opened(browser: webdriver.Chrome, folder: Path, theme: str, values: list[Shown]) -> None:
-    """Open a page with values, as a notebook shows them."""
-    ground, ink = PICTURES["THEMES"][theme]
-    cards = "".join(f"<div>{value._repr_html_()}</div>" for value in values)
-    page = folder / "page.html"
-    page.write_text(
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>Cards</title><style>"
-        f"body {{ background: {ground}; color: {ink}; font: 13px system-ui }} {PICTURES['LAB']}"
-        f"</style><main><h1>Cards</h1>{cards}</main>",
-        "utf-8",
-    )
-    browser.get(page.as_uri())
-
-
 def test_values_of_every_class_are_shown(shown) -> None:
     classes = filter(inspect.isclass, (getattr(adclient, name) for name in adclient.__all__))
     of_cards = {cls for cls in classes if "_show" in vars(cls)}
@@ -81,7 +66,13 @@ def test_values_of_every_class_are_shown(shown) -> None:
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
 def test_cards_are_accessible_and_fit_their_window(chromium, tmp_path, shown, theme, width) -> None:
+    ground, ink = PICTURES["THEMES"][theme]
+    style = f"body {{ background: {ground}; color: {ink}; font: 13px system-ui }} {PICTURES['LAB']}"
+    cards = "".join(f"<div>{value._repr_html_()}</div>" for value in shown)
+    head = f"<html lang=en><meta charset=utf-8><title>Cards</title><style>{style}</style>"
+    page = tmp_path / "page.html"
+    page.write_text(f"<!doctype html>{head}<main><h1>Cards</h1>{cards}</main>", "utf-8")
     with emulated(chromium, width=width, scheme=theme):
-        opened(chromium, tmp_path, theme, shown)
+        chromium.get(page.as_uri())
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
         assert violations(chromium) == []

@@ -30,13 +30,8 @@ def known(context, given):
     return {**given, **{name: values[name] for name in given if values.get(name)}}
 
 
-steady = settings(
-    derandomize=True,
-    max_examples=15,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+alike = {"derandomize": True, "max_examples": 15, "deadline": None, "database": None}
+steady = settings(suppress_health_check=list(HealthCheck), **alike)
 
 
 @plain.parametrize()

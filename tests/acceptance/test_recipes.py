@@ -36,24 +36,20 @@ def test_code_of_pages_prints_what_is_shown(page: Path, tmp_path: Path) -> None:
 def test_waste_is_stored_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved: list[Figure] = []
     save = Figure.savefig
-    monkeypatch.setattr(
-        Figure, "savefig", lambda self, *a, **kw: [saved.append(self), save(self, *a, **kw)]
-    )
+
+    def keep(figure: Figure, *arguments: object, **options: object) -> None:
+        saved.append(figure)
+        save(figure, *arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    page, test = RECIPES / "waste-of-all-accounts.md", f"{HERE}::test_waste_is_stored_and_drawn"
     for _ in range(2):  # the second run replaces what the first has written
-        run_page(
-            RECIPES / "waste-of-all-accounts.md",
-            tmp_path,
-            FakeAdService(),
-            runner=f"{HERE}::test_waste_is_stored_and_drawn",
-        )
+        run_page(page, tmp_path, FakeAdService(), runner=test)
 
     expected = {}
     for account_id in ("account_b204", "account_b7e0"):
-        campaigns = (
-            FakeAdService()
-            .client()
-            .beta.list_campaigns(account_id=account_id, date_range="LAST_7_DAYS")
-        )
+        beta = FakeAdService().client().beta
+        campaigns = beta.list_campaigns(account_id=account_id, date_range="LAST_7_DAYS")
         rows = [(c.extra["spend"], c.extra["roas"]) for c in campaigns]
         lost = sum(spend * (1 - roas) for spend, roas in rows if roas is not None and roas < 1)
         spent = sum(Decimal(str(spend)) for spend, _ in rows)

@@ -174,12 +174,8 @@ def test_write_of_a_client_is_recorded_with_its_draft(ledger) -> None:
 
 
 def test_entry_is_read_as_it_was_recorded_by_another_connection(ledger, open_it) -> None:
-    diff = Diff(
-        field="fields",
-        before=None,
-        after={"a": [1, 1.5, Decimal("0.1000000000000000000000001"), "ä\0\ud800\u2028", True]},
-        extra={"currency": "EUR"},
-    )
+    values = [1, 1.5, Decimal("0.1000000000000000000000001"), "ä\0\ud800\u2028", True]
+    diff = Diff(field="fields", before=None, after={"a": values}, extra={"currency": "EUR"})
     admitted = admit(ledger, arguments={"fields": {"budget": Decimal("1e400")}}, change="plan/1")
     assert open_it().entries() == [admitted]
     more = {"draft_id": "d\0\ud800", "diff": diff, "reason": "„lost“", "over_limit": "x"}

@@ -109,12 +109,8 @@ def judge(service: Service, report: Report) -> None:
     service.faults = lambda n: None
     if not report.problems:
         check_that_a_client_reads_all(service, report)
-    truth = {
-        "read parameters": "in the query",
-        "credentials": "none needed for reads",
-        "continuation": f"`{name}` takes a string",
-        "objects": "one JSON value",
-    }
+    truth = {"read parameters": "in the query", "credentials": "none needed for reads"}
+    truth |= {"continuation": f"`{name}` takes a string", "objects": "one JSON value"}
     for point, conclusion in truth.items():
         assert report[point].certainty != "observed" or report[point].conclusion == conclusion
 

@@ -64,11 +64,7 @@ def check(chosen: dict) -> None:
 def test_account_that_fails_on_other_platforms_is_used_on_its_own() -> None:
     fake = FakeAdService(page_size=5)
     for platform, account in zip(("beta", "gamma", "alpha", "delta"), ACCOUNTS, strict=True):
-        fake.faults.add(
-            Fault.status(500),
-            account_id=account,
-            where=lambda request, own=platform: own not in request.path,
-            times=None,
-        )
+        where = {"where": lambda request, own=platform: own not in request.path}
+        fake.faults.add(Fault.status(500), account_id=account, times=None, **where)
     report = examine(fake.client(), account_id=ACCOUNTS[::-1])
     assert (report.problems, report.exit_code) == ((), 0)

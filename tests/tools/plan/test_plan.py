@@ -71,13 +71,11 @@ def test_draft_that_found_another_value_than_expected_is_stale(team) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "verdict", "code"),
-    [(Fault.status(503), "unknown", 5), (Fault.status(401), "not staged", 1)],
-    ids=["503", "401"],
+    ("status", "verdict", "code"), [(503, "unknown", 5), (401, "not staged", 1)]
 )
-def test_plan_stops_where_the_next_change_would_fail_as_well(team, fault, verdict, code) -> None:
+def test_plan_stops_where_the_next_change_would_fail_as_well(team, status, verdict, code) -> None:
     changes = pause(), pause(SECOND), budget()
-    team.fake.faults.add(fault, call=2)
+    team.fake.faults.add(Fault.status(status), call=2)
     report = team.stage(*changes, max_retries=0)
     assert verdicts(report) == ["staged", verdict, "not tried"]
     assert report.exit_code == code

@@ -87,10 +87,8 @@ async def test_entry_has_the_actor_of_its_client(client_kind, monkeypatch) -> No
         with pytest.raises(PolicyRefused):
             await wait(write(client.with_options(timeout=5), account_id="b"))
     actors = [None, "budget-bot", "Jürgen K.", "kim"]
-    assert [row.actor for row in ledger.rows] == [
-        *(actor for actor in actors for _ in ("under way", "staged")),
-        "Jürgen K.",
-    ]
+    twice = [actor for actor in actors for _ in ("under way", "staged")]
+    assert [row.actor for row in ledger.rows] == [*twice, "Jürgen K."]
     assert {row.why for row in ledger.rows} == {None}
 
 
