@@ -13,10 +13,17 @@ from ledger_processes import read_all
 from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic
+from adclient.extend import OPERATIONS, validated
 from adclient.gate.databases import BURST, GateState
 from adclient.ledger import open_ledger
 
 PAUSE = 0.5
+CALL = validated(OPERATIONS[-1], {"account_id": "a"})
+
+
+def reserved(gate, longest: float = 30.0) -> float:
+    """The seconds until a call has its turn, or may ask for one again."""
+    return gate.__reserve__(CALL, "key", longest)
 
 
 class RecordingServer(RawServer):

@@ -12,10 +12,10 @@ import clients
 import httpx
 import pytest
 from clients import BASE_URL, SYNC, Service, a_page, read, step, sync_and_async, wait, write
+from gate_tests import CALL, reserved
 from waiting import locked_database, stop_clock
 
 from adclient import CallTimeout, LedgerError, RateLimited
-from adclient.extend import OPERATIONS, validated
 from adclient.gate import SharedGate
 from adclient.ledger import LedgerWarning, SQLiteLedger
 
@@ -37,7 +37,7 @@ def test_file_lies_beside_a_ledger_that_is_not_created(gate, gate_file, where, t
     assert repr(SharedGate(SQLiteLedger(tmp_path / "link.db"))) == f"<SharedGate {gate_file}>"
 
 
-def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, slot_of, ask) -> None:
+def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file) -> None:
     deletions = [gate_file.unlink, gate_file.unlink]
 
     def now() -> datetime:
@@ -47,25 +47,25 @@ def test_file_that_is_deleted_during_a_use_is_made_again(where, gate_file, slot_
 
     gate = SharedGate(SQLiteLedger(where, now=now), per_second=1000)
     with pytest.raises(LedgerError, match="read-only"):  # deleted twice
-        ask(slot_of(gate))
+        reserved(gate)
     deletions.append(gate_file.unlink)
-    assert ask(slot_of(gate)) is None
+    assert reserved(gate) <= 0
 
 
 def test_file_that_is_replaced_while_it_is_opened_is_opened_again(where, gate_file) -> None:
     gate, other = SharedGate(SQLiteLedger(where)), SharedGate(SQLiteLedger(where))
-    call, connect = validated(OPERATIONS[-1], {"account_id": "a"}), gate._database._connect
+    connect = gate._database._connect
 
     def late():
         connection = connect()
         gate_file.unlink()
-        other.pause(call, "key", 60)
+        other.pause(CALL, "key", 60)
         return connection
 
     gate._database._connect = late
-    assert gate.ask(call, "key", 90) is None
+    assert gate.ask(CALL, "key", 90) is None
     gate._database._connect = connect
-    assert gate.ask(call, "key", 90) > 0
+    assert gate.ask(CALL, "key", 90) > 0
 
 
 @sync_and_async

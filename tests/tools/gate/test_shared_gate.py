@@ -13,6 +13,7 @@ import pytest
 from cases import each_case
 from clients import SYNC, Service, a_page, sync_and_async, wait
 from gate_tests import *  # noqa: F403
+from gate_tests import CALL, reserved
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, RateLimited
@@ -146,21 +147,21 @@ def test_calls_of_scope_call_have_one_cap_and_no_pause(fake, gate_of) -> None:
     assert fake.clock.sleeps == pytest.approx((0.95,))
 
 
-def test_call_is_sent_at_its_turn_if_not_late_or_paused(fake, gate_of, slot_of, ask) -> None:
-    gate = gate_of(per_second=0.5)
-    slots = [slot_of(gate) for _ in range(5)]
-    waits = [ask(slot) for slot in slots]
-    assert waits == [None, *map(pytest.approx, (1.95, 3.95, 5.95, 7.95))]
-    fake.clock.advance(3.9)
-    assert ask(slots[2]) is None
-    assert ask(slots[1]) == pytest.approx(6.05)  # its turn was at 1.95
-    slot_of(gate, 4).pause()
-    fake.clock.advance(2)
-    assert ask(slots[3]) == pytest.approx(2)
-    fake.clock.advance(2.05)
-    assert ask(slots[4]) is None
-    fake.clock.advance(0.15)
-    assert ask(slots[3]) == pytest.approx(3.85)  # behind those that have a turn
+def test_call_whose_turn_comes_during_a_pause_is_sent_after_it(fake, gate_of) -> None:
+    fake.faults.add(Fault.status(429, headers={"retry-after": "4"}), call=2)
+    client = fake.client(gate=gate_of(per_second=0.5))
+    read(client)
+    with ThreadPoolExecutor(1) as threads, fake.clock.held():
+        reading = threads.submit(read, client)
+        fake.clock.wait_for_sleepers(1)
+        be_refused(fake.client(gate=gate_of(), max_retries=0))
+        for seconds in (1.95, 2):
+            fake.clock.advance(seconds)
+            fake.clock.wait_for_sleepers(1)
+        assert len(fake.requests) == 2
+        fake.clock.advance(0.2)
+    assert reading.exception() is None
+    assert fake.clock.sleeps == pytest.approx((1.95, 2.1525))
 
 
 def test_calls_that_queued_for_a_slot_at_their_turn_keep_to_the_cap(fake, gate_of) -> None:
@@ -256,26 +257,26 @@ async def test_call_without_a_slot_in_time_is_not_sent(client_kind, fake, gate_o
     assert len(fake.requests) == 0
 
 
-def test_call_without_time_for_its_turn_takes_none(gate_of, slot_of, ask) -> None:
+def test_call_without_time_for_its_turn_takes_none(gate_of) -> None:
     gate = gate_of(per_second=0.1)
-    assert ask(slot_of(gate)) is None
+    assert reserved(gate) <= 0
     for _ in range(3):
-        assert ask(slot_of(gate), longest=9.9) == pytest.approx(9.95)
-    assert ask(slot_of(gate)) == pytest.approx(9.95)
+        assert reserved(gate, longest=9.9) == pytest.approx(9.95)
+    assert reserved(gate) == pytest.approx(9.95)
 
 
 def test_turn_of_a_slower_gate_or_of_a_clock_that_was_set_back_blocks_nobody(
-    fake, where, gate_of, slot_of, ask
+    fake, where, gate_of
 ) -> None:
-    assert ask(slot_of(gate_of(per_second=1e-9))) is None
-    assert ask(slot_of(gate_of(per_second=10))) == pytest.approx(0.05)
-    slot_of(gate_of(), 60).pause()
+    assert reserved(gate_of(per_second=1e-9)) <= 0
+    assert reserved(gate_of(per_second=10)) == pytest.approx(0.05)
+    gate_of().pause(CALL, "key", 60)
     set_back = SQLiteLedger(where, now=lambda: fake.clock.now() - timedelta(hours=1))
     slow, paused = SharedGate(set_back, per_second=0.1), SharedGate(set_back)
-    assert ask(slot_of(paused)) is None
-    assert ask(slot_of(slow)) is None
-    slot_of(paused, 1).pause()
-    assert ask(slot_of(paused)) == pytest.approx(1)
+    assert paused.ask(CALL, "key", 9) is None
+    assert reserved(slow) <= 0
+    paused.pause(CALL, "key", 1)
+    assert paused.ask(CALL, "key", 9) == pytest.approx(1)
 
 
 def test_slow_token_function_takes_no_turn_of_its_call(fake, gate_of) -> None:
@@ -292,10 +293,10 @@ def test_call_whose_token_was_refused_takes_no_turn(fake, gate_of) -> None:
     assert fake.clock.sleeps == ()
 
 
-def test_bug_of_a_clock_is_no_error_of_the_database(where, slot_of, ask) -> None:
+def test_bug_of_a_clock_is_no_error_of_the_database(where) -> None:
     gate = SharedGate(SQLiteLedger(where, now=lambda: [][1]))
     with pytest.raises(IndexError):
-        ask(slot_of(gate))
+        gate.ask(CALL, "key", 9)
 
 
 # A gate of somebody else; docs/recipes/gate-of-your-own.md has one with pauses.
