@@ -261,9 +261,9 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
     last, token = items[end - 1]["id"], f"at_{end}"
     place = f"{request.url.path}?{urlencode({listing.name: token})}"
     values = {
-        **{"offset": end, "fraction": end + 0.5, "page": end // listing.size + 1, "yes": True},
-        **{"object": {"at": end}, "entries": {listing.name: end, "region": "eu"}},
-        **{"last": last, "following": items[end]["id"]},
+        "offset": end, "fraction": end + 0.5, "page": end // listing.size + 1, "yes": True,
+        "object": {"at": end}, "entries": {listing.name: end, "region": "eu"},
+        "last": last, "following": items[end]["id"],
         "item number": int(last.rpartition("_")[2].strip("x")),
         "path": place,
         "url": f"{URL}{place}&account_id={ACCOUNT}",
@@ -272,7 +272,7 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
         "other account": f"{URL}{place}&account_id=number_7",
         "href": {"href": f"http://internal{place}", "rel": "next"},
         "foreign token": f"https://internal.example/token/{token}",
-    }
+    }  # fmt: skip
     return values.get(listing.form, token)
 
 

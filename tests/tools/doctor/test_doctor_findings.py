@@ -14,7 +14,8 @@ NO_BETA += "; pass an account of beta with `--account`"
     ("service", "accounts", "problem"),
     (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
     (Service(foreign=("beta",)), ACCOUNT, NO_BETA),
-    (Service(foreign=("beta",), listing=Listing(place="body")), ACCOUNT, NO_BETA),  # as the query
+    # It reads the body, so a query gets no account of its own.
+    (Service(foreign=("beta",), listing=Listing(place="body")), ACCOUNT, NO_BETA),
 )
 def test_account_that_does_not_fit_is_a_problem(service, accounts, problem) -> None:
     assert examined(service, account_id=accounts).problems == (problem,)

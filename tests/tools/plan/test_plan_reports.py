@@ -102,13 +102,12 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
     assert found == {**plan, "money": [], "notes": [], "ledger_head": team.ledger.verify()}
     account, campaign = {"account_id": "account_a91f"}, "campaign_4c10"
     assert staged == {
-        **{"number": 1, "operation": "alpha.update_campaign_budget", "why": "Spring"},
-        **{**account, "target_id": campaign},
+        "number": 1, "operation": "alpha.update_campaign_budget", **account,
+        "target_id": campaign, "verdict": "staged", "missing": "approve in dashboard",
         "arguments": {**account, "campaign_id": campaign, "daily_budget": 120.5},
-        **{"verdict": "staged", "missing": "approve in dashboard"},
-        "draft_id": team.fake.drafts[0].draft_id,
+        "draft_id": team.fake.drafts[0].draft_id, "why": "Spring",
         "diff": {"field": "daily_budget", "before": 100, "after": 120.5},
-    }
+    }  # fmt: skip
 
 
 def test_several_plans_are_one_comment_with_the_most_severe_verdicts_first() -> None:
