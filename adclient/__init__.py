@@ -14,8 +14,7 @@ if TYPE_CHECKING:
         AsyncItemIterator as AsyncItemIterator,
         AsyncPageIterator as AsyncPageIterator,
     )
-    from adclient._async.listing import AsyncListing as AsyncListing
-    from adclient._async.page import AsyncPage as AsyncPage
+    from adclient._async.page import AsyncListing as AsyncListing, AsyncPage as AsyncPage
     from adclient._core.auth import Token as Token
     from adclient._core.converters import Lenient as Lenient
     from adclient._core.request import Request as Request
@@ -87,8 +86,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         "_async.accounts": "AsyncAccountIterator AsyncAccountRead",
         "_async.client": "AsyncAdClient",
         "_async.iterators": "AsyncItemIterator AsyncPageIterator",
-        "_async.listing": "AsyncListing",
-        "_async.page": "AsyncPage",
+        "_async.page": "AsyncListing AsyncPage",
         "_core.auth": "Token",
         "_core.converters": "Lenient",
         "_core.request": "Request",

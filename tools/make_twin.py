@@ -10,8 +10,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "adclient"
 SOURCE, TWIN = PACKAGE / "_async", PACKAGE / "_sync"
 
-# Files and lines that only the async client needs.
-ASYNC_ONLY_FILES = {"listing.py"}
+# What only the async client needs: the rest of a file, and lines.
+ASYNC_ONLY_REST = "# async only from here on\n"
 ASYNC_ONLY_LINE = re.compile(r"^.*# async only\b.*\n", re.MULTILINE)
 
 HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
@@ -24,10 +24,8 @@ RULES: list[tuple[str, str]] = [
     ),
     (r"\bAsyncListing\[", "Page["),
     (r"\bAwaitable\[AsyncPage\[T\]\]", "Page[T]"),
-    (
-        r"from adclient\._async\.listing import AsyncListing",
-        "from adclient._sync.page import Page",
-    ),
+    (r"import AsyncListing, AsyncPage\b", "import AsyncPage"),
+    (r"import AsyncListing\b", "import AsyncPage"),
     (
         r"A listing of (`\w+`) items; await it for one page, or iterate over all items\.",
         r"A page of \1 items; iterating over it continues through all later pages.",
@@ -58,7 +56,7 @@ RULES: list[tuple[str, str]] = [
 
 def twin_of(source: str, fired: set[str]) -> str:
     """The sync source of an async one; the patterns that matched are added to `fired`."""
-    text = ASYNC_ONLY_LINE.sub("", source)
+    text = ASYNC_ONLY_LINE.sub("", source.partition(ASYNC_ONLY_REST)[0].rstrip() + "\n")
     for pattern, replacement in RULES:
         text, count = re.subn(pattern, replacement, text)
         if count:
@@ -70,9 +68,7 @@ def twins() -> dict[str, str]:
     """The source of every file of the twin, by name."""
     fired: set[str] = set()
     sources = {path.name: path.read_text("utf-8") for path in sorted(SOURCE.glob("*.py"))}
-    made = {
-        name: twin_of(text, fired) for name, text in sources.items() if name not in ASYNC_ONLY_FILES
-    }
+    made = {name: twin_of(text, fired) for name, text in sources.items()}
     idle = [pattern for pattern, _ in RULES if pattern not in fired]
     if idle:
         raise SystemExit(f"rules that never fire: {idle}")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from adclient._async.gate_slot import AsyncGateSlot, none_in_time
-from adclient._async.listing import AsyncListing  # async only
-from adclient._async.page import AsyncPage, AsyncSource
+from adclient._async.page import AsyncListing, AsyncPage, AsyncSource
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
 from adclient._core.events import Tracer, only_warning, reporter_for

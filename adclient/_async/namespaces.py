@@ -4,7 +4,7 @@ from decimal import Decimal
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from adclient._async.listing import AsyncListing
+from adclient._async.page import AsyncListing
 from adclient._show.records import PublicDir
 from adclient._show.signatures import with_advice
 from adclient.models import (

@@ -1,7 +1,11 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""A page of a listing, and its link to the client that fetched it."""
+"""A page, and its link to the client that fetched it; in async code, also a listing."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import (
+    Callable,
+    Iterable,
+    Mapping,
+)
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -10,7 +14,10 @@ import attrs
 from adclient._sync.iterators import Paged, PageIterator
 from adclient._core.call import Call
 from adclient._core.paging import following
-from adclient._show.records import Shown, Table
+from adclient._show.records import (
+    Shown,
+    Table,
+)
 from adclient._show.signatures import hide, public_in, unquote
 from adclient._show.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, table_shown
