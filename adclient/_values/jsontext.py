@@ -101,13 +101,8 @@ def _keeps_digits(body: bytes) -> bool:
         return True
     text = b"," + body.translate(_NORMALIZED)
     number_at = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?").match
-    place = text.find(_LONG)
-    while place >= 0:
-        number = number_at(body, place)
-        if number is None or not _is_kept(number[0]):
-            return False
-        place = text.find(_LONG, number.end())
-    return True
+    numbers = (number_at(body, found.start()) for found in re.finditer(_LONG, text))
+    return all(number is not None and _is_kept(number[0]) for number in numbers)
 
 
 def _is_kept(number: bytes) -> bool:
