@@ -75,8 +75,7 @@ class BackgroundTask(Generic[T]):
 
     def cancel_soon(self) -> None:
         """Cancel it, from any thread."""
-        with suppress(RuntimeError):  # the loop has ended, and cancelled it already
-            _into_loop(self.loop)(self.scope.cancel)
+        _call_soon(self.loop, self.scope.cancel)
 
     async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
         cancelled = anyio.get_cancelled_exc_class()
@@ -225,15 +224,10 @@ async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None
     if (executor := executors.get(name)) is None:
         # One thread, so that the end of a write is recorded after its reservation.
         executor = executors[name] = ThreadPoolExecutor(1, name)
-    call_soon, done = _into_loop(current_token()), anyio.Event()
-
-    def notify(_: object) -> None:
-        # An event of anyio may only be set in its own event loop.
-        with suppress(RuntimeError):  # the loop has ended
-            call_soon(done.set)
-
+    loop, done = current_token(), anyio.Event()
     future = executor.submit(copy_context().run, work)
-    future.add_done_callback(notify)
+    # An event of anyio may only be set in its own event loop.
+    future.add_done_callback(lambda _: _call_soon(loop, done.set))
     try:
         await done.wait()
     except BaseException:
@@ -252,9 +246,11 @@ def _call_after_success(function: Callable[[], object], ended: "Future[T]") -> N
 _EXECUTORS: RunVar[dict[str, ThreadPoolExecutor]] = RunVar("adclient_executors")
 
 
-def _into_loop(token: EventLoopToken) -> Callable[[Callable[[], None]], object]:
-    """Return what calls a function in an event loop, from any thread."""
+def _call_soon(token: EventLoopToken, function: Callable[[], None]) -> None:
+    """Call a function in an event loop, from any thread; not in one that has ended."""
     loop = token.native_token
-    if isinstance(loop, asyncio.AbstractEventLoop):
-        return loop.call_soon_threadsafe
-    return cast("trio.lowlevel.TrioToken", loop).run_sync_soon
+    with suppress(RuntimeError):  # it has ended, and so have its tasks
+        if isinstance(loop, asyncio.AbstractEventLoop):
+            loop.call_soon_threadsafe(function)
+        else:
+            cast("trio.lowlevel.TrioToken", loop).run_sync_soon(function)
