@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 import anyio
-from anyio.lowlevel import EventLoopToken, RunVar, checkpoint, current_token
+from anyio.lowlevel import EventLoopToken, RunVar, current_token
 
 if TYPE_CHECKING:
     import trio
@@ -167,7 +167,7 @@ class AsyncWorkers(Generic[T]):
         self._loop = current_token()
         self._tasks: set[BackgroundTask[T]] = set()
         self._ended: deque[BackgroundTask[T]] = deque()
-        self._has_ended = anyio.Event()  # a task has
+        self._ready = anyio.Semaphore(0)  # counts these
 
     @property
     def pending(self) -> int:
@@ -180,16 +180,13 @@ class AsyncWorkers(Generic[T]):
 
     def _put(self, task: BackgroundTask[T]) -> None:
         self._ended.append(task)
-        self._has_ended.set()
+        self._ready.release()
 
     async def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
         if current_token() != self._loop:
             raise WorkLostError("the tasks of this iteration belong to another event loop")
-        await checkpoint()  # here, as a cancellation further down would lose a result
-        while not self._ended:
-            self._has_ended = anyio.Event()
-            await self._has_ended.wait()
+        await self._ready.acquire()  # a cancellation takes nothing
         task = self._ended.popleft()
         self._tasks.remove(task)
         try:
