@@ -7,6 +7,7 @@ again, and nothing is lost.
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, Literal, NoReturn, TypeVar
@@ -147,10 +148,10 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         if self._ahead is not None and self._ahead.pending:
             from adclient._tasks.background import WorkLostError
 
-            try:  # an interrupt or a cancellation leaves the page for the next step
+            # It is lost in a forked child or another event loop, or if its task was cancelled. An
+            # interrupt or a cancellation here leaves it for the next step.
+            with suppress(WorkLostError):
                 return await self._ahead.next()
-            except WorkLostError:  # in a forked child or another event loop, or it was cancelled
-                self._ahead.stop()
         self._ahead = None
         return await self._source.page(self.cursor, as_received=True)
 

@@ -132,11 +132,10 @@ def has_types(cls: type) -> bool:
 
     A `NameError` if a name is not defined, which it may be later.
     """
-    if not has_fields(cls):
-        return False
-    annotations = get_type_hints(cls)
-    types = [annotations.get(field.name, field.type) for field in declared_fields(cls)]
-    return not any(each is None or isinstance(each, TypeVar) for each in types)
+    fields = declared_fields(cls) if has_fields(cls) else ()
+    annotations = get_type_hints(cls) if fields else {}
+    types = [annotations.get(field.name, field.type) for field in fields]
+    return has_fields(cls) and not any(each is None or isinstance(each, TypeVar) for each in types)
 
 
 @lru_cache

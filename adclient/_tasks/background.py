@@ -185,6 +185,7 @@ class AsyncWorkers(Generic[T]):
     async def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
         if current_token() != self._loop:
+            self.stop()
             raise WorkLostError("the tasks of this iteration belong to another event loop")
         await self._ready.acquire()  # a cancellation takes nothing
         task = self._ended.popleft()
