@@ -123,9 +123,8 @@ class SharedGate:
         seconds = min(seconds, LONGEST_PAUSE)
 
         def decide(state: GateState) -> Decision:
-            if seconds <= state.pause_left:
-                return None, None
-            return None, state._replace(paused_at=state.now, paused_until=state.now + seconds)
+            paused = state._replace(paused_at=state.now, paused_until=state.now + seconds)
+            return None, paused if seconds > state.pause_left else None
 
         try:
             self._database.use(self._row(key), decide, monotonic() + LONGEST_RECORD)

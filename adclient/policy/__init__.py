@@ -160,13 +160,13 @@ class Policy(Shown):
         _check_texts("account", list(self.account or ()))
         for account_id, own in (self.account or {}).items():
             rule = f"account.{account_id}"
-            if not isinstance(own, Policy) or own._rules().keys() & {"accounts", "account"}:
+            if not isinstance(own, Policy) or _rules_of(own).keys() & {"accounts", "account"}:
                 raise _refused(rule, "must be a policy without accounts")
             if self.accounts is not None and account_id not in self.accounts:
                 raise _refused(rule, "has rules, but accounts does not allow it")
         if self.account and self.accounts is None:
             object.__setattr__(self, "accounts", tuple(self.account))
-        if not any(own._rules() for own in (self.account or {}).values()):
+        if not any(_rules_of(own) for own in (self.account or {}).values()):
             object.__setattr__(self, "account", None)  # a policy without rules is `Policy()`
 
     def for_account(self, account_id: str) -> Self:
@@ -242,27 +242,28 @@ class Policy(Shown):
         except ConfigurationError as error:
             raise document.error(str(error), *path, key=error.argument) from None
 
-    def _rules(self) -> dict[str, Any]:
-        rules = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        return {rule: value for rule, value in rules.items() if value is not None}
-
     def __reduce__(self) -> tuple[object, ...]:
-        rules = self._rules()
+        rules = _rules_of(self)
         for rule in rules.keys() & {"money", "account"}:
             rules[rule] = dict(rules[rule])  # a proxy cannot be pickled
         return partial(type(self), **rules), ()
 
     def __repr__(self) -> str:
-        rules = [f"{rule} {short(value)}" for rule, value in self._rules().items()]
+        rules = [f"{rule} {short(value)}" for rule, value in _rules_of(self).items()]
         return f"<Policy {', '.join(rules) or 'without rules'}>"
 
     def _show(self) -> Card:
-        rules = [*self._rules().items()]
+        rules = [*_rules_of(self).items()]
         return Card("Policy", rules, state="" if rules else "without rules")
 
 
 # A class can name itself only in quotes, which a signature would show.
 Policy.__init__.__annotations__["account"] = Mapping[str, Policy] | None
+
+
+def _rules_of(policy: Policy) -> dict[str, Any]:
+    """The rules that apply, by their names."""
+    return attrs.asdict(policy, recurse=False, filter=lambda _, value: value is not None)
 
 
 def _check_texts(rule: str, texts: object) -> None:
@@ -322,7 +323,7 @@ def for_account(policy: _P, account_id: str) -> _P:
     if policy.account is None:
         return policy
     own = policy.account.get(account_id, Policy())
-    rules = own._rules() | {"accounts": (account_id,), "account": {account_id: own}}
+    rules = _rules_of(own) | {"accounts": (account_id,), "account": {account_id: own}}
     rules["drafts_per_day"] = policy.drafts_per_day
     if own.money is not None:
         rules["money"] = {**(policy.money or {}), **own.money}
