@@ -236,46 +236,38 @@ class MoneySum:
 def sums_of(
     changes: Iterable[tuple[PlannedChange, Diff | None]], policy: Policy
 ) -> tuple[MoneySum, ...]:
-    """The sums for each account and key of money; a change that is not staged has no diff.
+    """The sums for each account and key of money that a change sets, or its draft changes.
 
+    A change that is not staged has no diff; the values before are then those that the plan expects.
     An amount that is no number, or too large to be added, leaves out its sum.
     """
     found = defaultdict[tuple[str, str], list[_Amounts]](list)
     for change, diff in changes:
-        for key, amounts in _amounts(change, diff, policy):
-            found[change.call.account_id, key].append(amounts)
+        call = change.call
+        money = for_account(policy, call.account_id).money or {}
+        if diff is None:
+            alone, *more = values_set(call.arguments) or [""]
+            expect = None if change.expect is MISSING else change.expect
+            expected = rules.shown("" if more else alone, expect, money)
+            sides = [expected, rules.keys_set(call.arguments)]
+        else:
+            sides = [rules.shown(diff.field, each, money) for each in (diff.before, diff.after)]
+        before, after = (rules.by_key(side, money) for side in sides)
+        nothing = Decimal(0) if ".create_" in call.operation.full_name else None
+        for key in after:
+            old, new = (Counter(map(rules.amount_of, side[key])) for side in (before, after))
+            # A diff may show more than what changes.
+            kept = Counter[Decimal | None]() if diff is None else old & new
+            was, will = ([*(side - kept).elements()] for side in (old, new))
+            was = was if len(was) == len(will) else [None] * len(will)
+            for one, other in zip(was, will, strict=True):
+                found[call.account_id, key].append((nothing if one is None else one, other))
     sums: list[MoneySum] = []
-    for (account_id, key), pairs in sorted(found.items()):
-        before, after = map(_sum, zip(*pairs, strict=True))
-        if after is not None:
-            sums.append(MoneySum(account_id, key, before, after, len(pairs)))
+    for (account_id, key), amounts in sorted(found.items()):
+        total, total_after = map(_sum, zip(*amounts, strict=True))
+        if total_after is not None:
+            sums.append(MoneySum(account_id, key, total, total_after, len(amounts)))
     return tuple(sums)
-
-
-def _amounts(
-    change: PlannedChange, diff: Diff | None, policy: Policy
-) -> Iterator[tuple[str, _Amounts]]:
-    """Yield the key of each amount that a change sets, or its draft changes, with both amounts.
-
-    Without a draft, those before are the ones that the plan expects. One that is not known is None.
-    """
-    call = change.call
-    money = for_account(policy, call.account_id).money or {}
-    if diff is None:
-        alone, *more = values_set(call.arguments) or [""]
-        expect = None if change.expect is MISSING else change.expect
-        sides = [rules.shown("" if more else alone, expect, money), rules.keys_set(call.arguments)]
-    else:
-        sides = [rules.shown(diff.field, each, money) for each in (diff.before, diff.after)]
-    before, after = (rules.by_key(side, money) for side in sides)
-    nothing = Decimal(0) if ".create_" in call.operation.full_name else None
-    for key in after:
-        old, new = (Counter(map(rules.amount_of, side[key])) for side in (before, after))
-        # A diff may show more than what changes.
-        kept = Counter[Decimal | None]() if diff is None else old & new
-        was, will = ([*(side - kept).elements()] for side in (old, new))
-        was = was if len(was) == len(will) else [None] * len(will)
-        yield from ((key, (nothing if a is None else a, b)) for a, b in zip(was, will, strict=True))
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:

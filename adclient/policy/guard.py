@@ -139,14 +139,19 @@ class LedgerRecord:
                 is_unknown, draft_id = result.outcome_unknown, result.draft_id
                 reason = one_line(f"{reason}: {result}")
             state = "unknown" if is_unknown else "not staged"
-        is_judged = state != "not staged" and draft_id is not None
+        over_limit = None
+        if state != "not staged" and draft_id is not None:
+            try:
+                over_limit = rules.excess_of(self.policy, self.entry, diff or _UNREADABLE)
+            except Exception as error:  # nothing that a service sends may lose the draft
+                over_limit = f"change_at_most could not be checked: {one_line(repr(error))}"
         ended = attrs.evolve(
             self.entry,
             state=state,
             draft_id=draft_id,
             diff=diff,
             reason=reason,
-            over_limit=self._excess(diff or _UNREADABLE) if is_judged else None,
+            over_limit=over_limit,
         )
         self.ended.append(ended)
         # Even if it had to wait until it could begin: a late record is better than none.
@@ -160,13 +165,6 @@ class LedgerRecord:
         if ended.over_limit is not None:
             what = f"over your limit: reject {ended.draft_id} in the approval dashboard"
             warn(f"{ended.operation}: {what}: {ended.over_limit}", PolicyWarning)
-
-    def _excess(self, diff: Diff) -> str | None:
-        """The excess of the draft over a limit of the policy, in words; never raises."""
-        try:
-            return rules.excess_of(self.policy, self.entry, diff)
-        except Exception as error:  # nothing that a service sends may lose the draft
-            return f"change_at_most could not be checked: {one_line(repr(error))}"
 
 
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
