@@ -138,12 +138,10 @@ class Plan:
             True
         """
         given: object = changes
-        document = toml.Document("the plan", {"id": plan_id})
+        document = toml.Document("the plan", {"id": plan_id, "title": title})
         if not isinstance(given, Iterable):
             raise document.error(f"expected changes to be a list, not {type(given).__name__}")
         document.values["change"] = [*changes]
-        if title is not None:
-            document.values["title"] = title
         return cls._of(document)
 
     @classmethod
