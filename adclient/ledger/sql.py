@@ -33,7 +33,7 @@ from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
-    from adclient.gate.databases import GateDatabase
+    from adclient.gate import GateDatabase
 else:
     _types = deferred("adclient.AdClient", "adclient.AsyncAdClient")
     AdClient, AsyncAdClient = _types.AdClient, _types.AsyncAdClient
