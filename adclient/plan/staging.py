@@ -28,7 +28,7 @@ from adclient.policy import Policy
 from adclient.policy.guard import AlreadyReserved, Guard, RecordedCall, guard_of
 
 if TYPE_CHECKING:
-    from adclient.plan.plan import Plan
+    from adclient.plan import Plan
 
 
 _SUMMED = ("allowed", "staged", "already staged")  # the others should not go live
