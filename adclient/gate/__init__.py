@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from adclient._tasks.clock import monotonic
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.extend import Call, Failure, Turn, warn
+from adclient.ledger import LedgerWarning, waiting_until
 from adclient.ledger.database import BUSY_SECONDS, LOCKED, IdleConnections, seconds_left
-from adclient.ledger.entry import LedgerWarning, waiting_until
 from adclient.ledger.postgres import PostgresLedger
 from adclient.ledger.sql import SQLLedger
 from adclient.ledger.sqlite import SQLiteLedger, connect

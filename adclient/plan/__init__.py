@@ -18,7 +18,7 @@ from adclient._values.redact import one_line
 from adclient._values.text import NOTE, ids_in_full, pair_in_full, short
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
-from adclient.ledger.entry import Entry
+from adclient.ledger import Entry
 from adclient.options import check_type
 from adclient.plan.change import (
     SETTABLE,

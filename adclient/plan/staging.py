@@ -19,7 +19,7 @@ from adclient.errors import (
     TransportError,
 )
 from adclient.extend import parts_of, run
-from adclient.ledger.entry import Entry, deadline_text, read_at
+from adclient.ledger import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, sums_of
