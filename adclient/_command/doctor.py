@@ -75,23 +75,20 @@ def run(options: argparse.Namespace) -> int:
         except Interrupted as interrupt:
             show_report(interrupt.report, options)
             raise
-    # What a client does not show: names of variables and files, which are no secrets.
-    auth, token_file, env = report.service.auth, options.token_file, options.token_env
-    is_given = (options.token, token_file, env) != (None, None, None)
-    if auth is not None and known.auth is not None and not is_given:
-        auth = known.auth
-    elif auth is not None and auth.env is not None:  # else only further headers are secret
-        is_file = token_file not in (None, "-")
-        place = {"env": None, "file": token_file} if is_file else {"env": env or ENV_TOKEN}
-        auth = attrs.evolve(auth, **place)
-    service = attrs.evolve(
-        report.service,
-        auth=auth,
-        proxy=None if "@" in str(proxy) else proxy,
-        ca_file=None if verify is True else str(verify),
-    )
-    report = attrs.evolve(report, service=service)
     if options.save is not None and report.is_accepted:
+        # What a client does not show: names of variables and files, which are no secrets.
+        auth, token_file = report.service.auth, options.token_file
+        if auth is not None and auth.env is not None:  # else only further headers are secret
+            auth = attrs.evolve(auth, env=options.token_env or ENV_TOKEN)
+            if token_file not in (None, "-"):
+                auth = attrs.evolve(auth, env=None, file=token_file)
+        service = attrs.evolve(
+            report.service,
+            auth=auth,
+            proxy=None if "@" in str(proxy) else proxy,
+            ca_file=None if verify is True else str(verify),
+        )
+        report = attrs.evolve(report, service=service)
         report = report.save(options.save, replace=options.force)
     if file is None:
         show_report(report, options)
