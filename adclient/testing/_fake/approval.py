@@ -415,7 +415,16 @@ class Dashboard:
                     f"{draft.draft_id} was armed by you: another person must confirm it"
                 )
             draft = attrs.evolve(draft, reviewer=reviewer)
-            return self._apply(self._drafts.record(draft, "approved", reviewer))
+            draft = self._drafts.record(draft, "approved", reviewer)
+            account = self._accounts.get(draft.account_id)
+            if account is None or not account.fits(draft.edits):
+                return self._close(draft, "stale")
+            for edit in draft.edits:
+                account.apply(edit)
+            applied = self._close(draft, "applied")
+            for other in self._drafts.outdated(account):
+                self._close(other, "stale")
+            return applied
 
     def approve(self, draft: str | Draft | FakeDraft, *, reviewer: str = "reviewer") -> FakeDraft:
         """Take both steps of an approval at once, in the name of one human.
@@ -509,17 +518,6 @@ class Dashboard:
         if not draft.is_open:
             raise ApprovalRefused(f"{draft.draft_id} is {draft.status}")
         return draft
-
-    def _apply(self, draft: FakeDraft) -> FakeDraft:
-        account = self._accounts.get(draft.account_id)
-        if account is None or not account.fits(draft.edits):
-            return self._close(draft, "stale")
-        for edit in draft.edits:
-            account.apply(edit)
-        applied = self._close(draft, "applied")
-        for other in self._drafts.outdated(account):
-            self._close(other, "stale")
-        return applied
 
     def _close(self, draft: FakeDraft, status: Literal["applied", "stale"]) -> FakeDraft:
         return self._drafts.record(attrs.evolve(draft, status=status), status, "service")

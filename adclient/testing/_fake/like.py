@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 from math import ceil
 
-from adclient._service.model import AuthShape, Listing, Row, Service
+from adclient._service.model import AuthShape, Row, Service
 from adclient._values.json_values import JSON
 from adclient.testing._fake.accounts import FakeAccount
 
@@ -72,11 +72,12 @@ def accounts_like(service: Service) -> list[FakeAccount]:
     """The accounts of a service, with as many items as it had, or more if not all were seen."""
     accounts: list[FakeAccount] = []
     for account_id in account_ids(service):
-        items = {
-            read: replayed(listing.rows, _count(listing), is_unique=read in _ENTITIES)
-            for read, listing in service.listings.items()
-            if listing.account_id == account_id
-        }
+        items: dict[str, list[Row]] = {}
+        for read, listing in service.listings.items():
+            if listing.account_id == account_id:
+                is_cut = not listing.is_complete and listing.next is not None
+                count = listing.count + (listing.page_size or listing.count) * is_cut
+                items[read] = replayed(listing.rows, count, is_unique=read in _ENTITIES)
         campaigns, ads = (items.pop(read, []) for read in _ENTITIES)
         accounts.append(FakeAccount(account_id, campaigns=campaigns, ads=ads, reads=items))
     return accounts
@@ -86,12 +87,6 @@ def account_ids(service: Service) -> list[str]:
     """The accounts that a service file names, by themselves or in a listing."""
     listed = (listing.account_id for listing in service.listings.values())
     return list(dict.fromkeys([*service.accounts, *listed]))
-
-
-def _count(listing: Listing) -> int:
-    """How many items the listing has: another page if it was not read to its end."""
-    more = 0 if listing.is_complete or listing.next is None else listing.page_size or listing.count
-    return listing.count + more
 
 
 def secret_of(auth: AuthShape | None) -> str | None:

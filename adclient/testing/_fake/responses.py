@@ -114,13 +114,9 @@ _CAUSES = {
 }
 
 
-def _in_quotes(text: str) -> str:
-    """A text as it stands between the quotes of JSON."""
-    return jsontext.quoted(text)[1:-1]
-
-
+# By how a body begins: a text as it stands between the quotes of JSON, or in HTML.
 _QUOTED: dict[str, Callable[[str], str]] = {
-    **dict.fromkeys('{["', _in_quotes),
+    **dict.fromkeys('{["', lambda text: jsontext.quoted(text)[1:-1]),
     "<": escape,
 }
 
