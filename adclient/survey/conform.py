@@ -10,9 +10,8 @@ from adclient import AdClient
 from adclient._values.jsontext import dumps
 from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
-from adclient.extend import OPERATIONS, READS, Operation, parts_of
+from adclient.extend import OPERATIONS, READS, Operation
 from adclient.models import JSON
-from adclient.options import check_timeout, check_type
 from adclient.survey.checks import (
     CHECKS,
     DATE_RANGE,
@@ -33,6 +32,7 @@ UNKNOWN_ACCOUNT = "adclient-conform-unknown"
 Arguments = Mapping[str, JSON]
 # The name of a check, whether it passed or another verdict, and what was received.
 Found = tuple[str, bool | Verdict, str]
+Results = dict[tuple[str, str], tuple[Verdict, str]]
 
 # The interface leaves the inside of `fields` and `targeting` open, so these may be refused.
 _GUESSES: Arguments = {
@@ -87,7 +87,6 @@ def conform(
         >>> report.failed, report.exit_code
         ((), 0)
     """
-    check_type("client", client, AdClient)
     staging, others = _as_tuple(stage_drafts), _as_tuple(account_id)
     if not all(accounts := (*staging, *others) or ("",)):
         raise ConfigurationError("account_id is missing", argument="account_id")
@@ -99,12 +98,9 @@ def conform(
             problem = f"arguments: {name} has no parameter {unknown!r}"
         if problem:
             raise ConfigurationError(problem, argument="arguments")
-    parts = parts_of(client)
-    parts.check_open()
     session = Session(
         client=client,
-        parts=parts,
-        timeout=check_timeout(TIMEOUT if timeout is None else timeout),
+        timeout=TIMEOUT if timeout is None else timeout,
         most_requests=math.inf,
         progress=progress,
         may_write=bool(staging),
@@ -140,9 +136,7 @@ class _Run:
     given: Mapping[str, Arguments]
     has_responded: bool = False
     accepted: set[tuple[str, str]] = attrs.Factory(set[tuple[str, str]])
-    results: dict[tuple[str, str], tuple[Verdict, str]] = attrs.Factory(
-        dict[tuple[str, str], tuple[Verdict, str]]
-    )
+    results: Results = attrs.Factory(Results)
 
     def ask(self, operation: Operation, arguments: Arguments, cursor: JSON = None) -> Observation:
         """Make a call with any arguments, as the client does."""
@@ -162,10 +156,8 @@ def _report(run: _Run, stopped: str | None) -> ConformReport:
     platforms = {platform for platform, _ in run.accepted}
     results: list[ConformResult] = []
     for check in CHECKS:
-        name = check.operation
-        rest = run.results.get(
-            (name, _OTHERS), ("not run", stopped or "there was nothing to check")
-        )
+        name, unknown = check.operation, stopped or "there was nothing to check"
+        rest = run.results.get((name, _OTHERS), ("not run", unknown))
         verdict, seen = run.results.get((name, check.name), rest)
         is_read = check.name == "HTTP status" and name in READS
         if verdict == "open" and is_read and READS[name].namespace in platforms:
@@ -188,12 +180,8 @@ def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
     if first.is_sent:
         yield "HTTP status", "open" if first.is_refused else first.status == 200, first.text
     if not first.is_success:
-        hint = "`adclient doctor` finds out how the service is called"
-        yield (
-            _OTHERS,
-            "not run",
-            f"no account was accepted; {hint}" if first.is_sent else first.text,
-        )
+        hint = "no account was accepted; `adclient doctor` finds out how the service is called"
+        yield _OTHERS, "not run", hint if first.is_sent else first.text
         return
     pages, is_last, seen = _read_listing(run, operation, account_id, first)
     yield "page.next", is_last, seen

@@ -11,9 +11,9 @@ from adclient._service.file import read_service
 from adclient._service.model import Certainty, Service
 from adclient._show.tracebacks import forget_frames
 from adclient.conventions import Conventions, ReadConventions, of_read
-from adclient.extend import READS, Operation, parts_of, validated
+from adclient.extend import READS, Operation, validated
 from adclient.models import JSON
-from adclient.options import check_count, check_timeout, check_type
+from adclient.options import check_count
 from adclient.survey.candidates import next_of
 from adclient.survey.continuation import follow, read_on, search
 from adclient.survey.losses import compare_sizes
@@ -119,9 +119,6 @@ def examine(
         >>> report["continuation"].certainty
         'observed'
     """
-    check_type("client", client, AdClient)
-    parts = parts_of(client)
-    parts.check_open()
     known = None if service is None else read_service(service)
     accounts = [account_id] if isinstance(account_id, str) else list(account_id)
     given = None if targeting is None else dict(targeting)
@@ -130,8 +127,7 @@ def examine(
     most = MOST_REQUESTS if most_requests is None else most_requests
     session = Session(
         client=client,
-        parts=parts,
-        timeout=check_timeout(TIMEOUT if timeout is None else timeout),
+        timeout=TIMEOUT if timeout is None else timeout,
         most_requests=check_count("most_requests", most, least=1),
         progress=progress,
     )

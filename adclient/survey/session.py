@@ -13,9 +13,19 @@ from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor, looks_secret, one_line
 from adclient.conventions import MADE_BY_CLIENT, ReadConventions
 from adclient.errors import AdClientError, ConfigurationError
-from adclient.extend import Credentials, Failure, Outcome, Parts, RawResponse, Request, Sender, run
+from adclient.extend import (
+    Credentials,
+    Failure,
+    Outcome,
+    Parts,
+    RawResponse,
+    Request,
+    Sender,
+    parts_of,
+    run,
+)
 from adclient.hooks import Hooks
-from adclient.options import ENV_TOKEN, Options
+from adclient.options import ENV_TOKEN, Options, check_timeout, check_type
 from adclient.survey.observation import Observation, Probe
 
 Pairs = tuple[tuple[str, str], ...]  # headers
@@ -41,13 +51,13 @@ class Session:
     """
 
     client: AdClient
-    parts: Parts[Sender]
     timeout: float
     progress: Callable[[str], None] | None
     most_requests: float  # infinite for any number
     may_write: bool = False
     sent: int = 0
     limited: RawResponse | None = None
+    parts: Parts[Sender] = attrs.field(init=False)
     _deadline: float = attrs.field(init=False)
     _redactors: dict[Pairs, Redactor] = attrs.field(init=False, factory=dict[Pairs, Redactor])
     _outcomes: list[Outcome] = attrs.field(init=False, factory=list[Outcome])
@@ -56,7 +66,10 @@ class Session:
     _told: str = attrs.field(init=False, default="")
 
     def __attrs_post_init__(self) -> None:
-        self._deadline = self.parts.clock.now() + self.timeout
+        check_type("client", self.client, AdClient)
+        self.parts = parts_of(self.client)
+        self.parts.check_open()
+        self._deadline = self.parts.clock.now() + check_timeout(self.timeout)
 
     def left(self) -> float:
         """How many requests may still be sent; none if the time is nearly over."""

@@ -11,7 +11,6 @@ from raw_server import Connection, RawServer, reply
 
 from adclient._core.operations import OPERATIONS, READS
 from adclient.doctor import Report, examine
-from adclient.extend import parts_of
 from adclient.survey.observation import Probe
 from adclient.survey.session import Session
 from adclient.testing import FakeAdService, Fault
@@ -135,7 +134,7 @@ def test_failure_that_stays_is_no_fact(number) -> None:
 
 def test_no_write_is_sent() -> None:
     client = FakeAdService().client()
-    session = Session(client, parts_of(client), 9, None, 9)
+    session = Session(client, 9, None, 9)
     with pytest.raises(ValueError, match="is a write, which is never sent"):
         session.ask(Probe(operation=OPERATIONS[0], arguments={"account_id": "a"}))
 
