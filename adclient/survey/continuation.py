@@ -177,7 +177,14 @@ def _decide(found: Examination, reading: Reading, ways: list[Way], endings: list
         certainty = certainty_of(*sure[0]) if is_proven else sure[0][0].known
         reading.certainty = certainty or "likely"
         reading.equal = [each._replace(known=reading.certainty) for each, _ in sure]
-        _learn(found, reading, lost)
+        # Other listings may continue in these ways, and not in those that lose items.
+        found.known |= {each.label: each for each in reading.equal}
+        for label in lost:
+            found.known.pop(label, None)
+        for other in found.readings.values():
+            better = [each for each in other.equal if each.label not in lost]
+            if other.chosen is not None and other.chosen.label in lost and better:
+                other.chosen = better[0]
     elif not chosen:
         _explain(reading, labels, is_certain=bool(ways))
 
@@ -211,14 +218,3 @@ def _compared(found: Examination, reading: Reading, ways: list[Way]) -> tuple[li
     most = set[str]().union(*(keys for _, _, keys in chains))
     lost = {candidate.label for candidate, _, keys in chains if keys != most}
     return [(each, it) for each, it, keys in chains if keys == most and len(it) > 1], lost
-
-
-def _learn(found: Examination, reading: Reading, lost: set[str]) -> None:
-    """Keep the ways that may continue other listings, and give up those that lose items."""
-    found.known |= {each.label: each for each in reading.equal}
-    for label in lost:
-        found.known.pop(label, None)
-    for other in found.readings.values():
-        better = [each for each in other.equal if each.label not in lost]
-        if other.chosen is not None and other.chosen.label in lost and better:
-            other.chosen = better[0]

@@ -250,9 +250,18 @@ def _read(found: Examination, operation: Operation) -> Reading:
 
 
 def _first_page(found: Examination, operation: Operation, conventions: Conventions) -> Observation:
-    """The first page of an account that has items, if any has; else what came first."""
+    """The first page of an account that has items, if any has; else what came first.
+
+    Of several accounts, those that serve no other platform come first; one is tried if none fits.
+    """
     pages: Chain = []
-    accounts = _accounts(found, operation)
+    probes = [each.first.probe for each in found.accepted if each.views[0].ids]
+    known = {probe.operation.namespace: probe.account_id for probe in probes}
+    accounts = sorted(found.accounts, key=lambda account: account in known.values())
+    if operation.namespace in known:
+        accounts = [known[operation.namespace]]
+    elif operation.namespace in {name.partition(".")[0] for name in found.readings}:
+        accounts = accounts[:1]  # none was accepted before
     for account_id in accounts:
         probe, is_last = _probe(operation, account_id, conventions), account_id == accounts[-1]
         seen = found.ask(probe, is_needed=is_last, is_retried=is_last)
@@ -260,17 +269,6 @@ def _first_page(found: Examination, operation: Operation, conventions: Conventio
         if seen.ids or not (seen.page or _is_of_one(seen)):
             break
     return max(pages, key=lambda each: (each.page is not None) + bool(each.ids))
-
-
-def _accounts(found: Examination, operation: Operation) -> list[str]:
-    """The accounts to try, first those that serve no other platform; one if none fits."""
-    probes = [each.first.probe for each in found.accepted if each.views[0].ids]
-    known = {probe.operation.namespace: probe.account_id for probe in probes}
-    if operation.namespace in known:
-        return [known[operation.namespace]]
-    accounts = sorted(found.accounts, key=lambda account: account in known.values())
-    was_refused = operation.namespace in {name.partition(".")[0] for name in found.readings}
-    return accounts[:1] if was_refused else accounts
 
 
 def _probe(operation: Operation, account_id: str, conventions: Conventions) -> Probe:

@@ -65,8 +65,6 @@ def certainty_of(candidate: Candidate, pages: Chain) -> Certainty:
 def skips(candidate: Candidate, pages: Chain) -> bool:
     """Whether the continuations show that an item is on no page."""
     first, name = pages[0].view, candidate.name
-    if not pages[1].view.ids:
-        return False
     if isinstance(first.next, str) and re.search("[g-z]", _pattern(first.next)):
         return _is_foreign_id(pages)  # of an item that is on no page
     return name in COUNTING and not _counts(pages, by_page=name in PAGE_NAMES)
@@ -104,13 +102,11 @@ def ties(reading: Reading) -> str:
     totals = accumulate(len(page.items) for page in reading.views)
     counted = zip(reading.views, totals, strict=True)
     following = [(page, total) for page, total in counted if page.end is None and page.items]
-    if len(following) < 2:
-        return ""
     last = [{"id": None, **dict(_fields_of(page.items[-1])), "": None} for page, _ in following]
     items = [dict(_fields_of(item)) for page in reading.views for item in page.items]
     nexts = [dict(_fields_of(_spelled(page.next))) for page, _ in following]
     paths: list[str] = []
-    for name in nexts[0]:
+    for name in nexts[0] if nexts else ():
         values = [str(each.get(name)) for each in nexts]
         # What stays the same does not tell where a page begins, and an offset does so exactly.
         is_offset = [number_of(each) for each in values] == [total for _, total in following]
@@ -218,7 +214,10 @@ def contradictions(reading: Reading, sizes: Set[int]) -> Iterator[str]:
     count = sum(len(page.items) for page in pages)
     fitting = {count, len(pages), *sizes}
     for name, value in dict.fromkeys(beginning + ending):
-        number, words = _number(value), _words(name)
+        # The words of the last name of a path, written in any style.
+        last_name = name.removeprefix(_HEADER).rpartition(".")[2]
+        spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", last_name).lower()
+        number, words = _number(value), {*re.split("[^a-z]+", spaced)} - {""}
         is_count = words & {"total", "count", "range", "pages"} and words <= _COUNTED
         if number is not None and is_count and number not in fitting:
             stated = f"`{one_line(name, 40)}` is {one_line(str(value), 40)}"
@@ -245,9 +244,3 @@ def _number(value: Scalar) -> float | None:
     if isinstance(value, str):
         return float(value) if re.fullmatch(r"\d{1,18}", value, re.ASCII) else None
     return None if isinstance(value, bool) else value
-
-
-def _words(name: str) -> set[str]:
-    """The words of the last name of a path, written in any style."""
-    spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", name.removeprefix(_HEADER).rpartition(".")[2])
-    return {word for word in re.split("[^a-z]+", spaced.lower()) if word}

@@ -1,7 +1,7 @@
 """The report and the service file that follow from an examination."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -21,7 +21,6 @@ from adclient.conventions import Conventions, ReadConventions
 from adclient.extend import RawResponse
 from adclient.models import JSON
 from adclient.survey.findings import findings_of, problems_of
-from adclient.survey.observation import Observation
 from adclient.survey.reading import Examination, Finding
 from adclient.survey.report import Report
 from adclient.survey.samples import described
@@ -57,6 +56,9 @@ def report_of(found: Examination) -> Report:
     if auth is not None:  # a variable in the place of each value
         headers = {**auth.headers, **{name: variable_for(name) for name in secret}}
         auth = attrs.evolve(auth, headers=headers)
+    seen = {reading.name: reading.first for reading in found.readings.values()}
+    if found.unknown is not None:
+        seen["unknown_account"] = found.unknown
     example = None if found.base is None else found.base.first.probe
     return Report(
         service=Service(
@@ -77,22 +79,13 @@ def report_of(found: Examination) -> Report:
             one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
         ),
         example=None if example is None else (example.operation.full_name, example.account_id),
-        answered=(*_answered(found),),
+        # Refused for certain, not by a quota that is used up.
+        answered=tuple(
+            name
+            for name, each in seen.items()
+            if each.page is not None or (each.is_refused and found.is_accepted_after(each))
+        ),
     )
-
-
-def _answered(found: Examination) -> Iterator[str]:
-    """The reads that were accepted or refused for certain, and `unknown_account` if one was."""
-    for reading in found.readings.values():
-        if reading.pages or _is_refused(found, reading.first):
-            yield reading.name
-    unknown = found.unknown
-    if unknown is not None and (unknown.page is not None or _is_refused(found, unknown)):
-        yield "unknown_account"
-
-
-def _is_refused(found: Examination, seen: Observation) -> bool:
-    return seen.is_refused and found.is_accepted_after(seen)
 
 
 def _mapped(value: T, change: Callable[[str], str]) -> T:
