@@ -22,8 +22,6 @@ from adclient.doctor import Interrupted, examine
 
 BETA = ["--account", "account_b204"]
 SECRET = "hunter2-s3cret"
-# For a service on this machine, one screen of a terminal of 80 by 40.
-COLUMNS, LINES = 100, 40
 
 
 @contextmanager

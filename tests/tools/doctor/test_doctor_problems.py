@@ -7,6 +7,7 @@ from cases import each_case
 from doctor_services import OTHER_SIZES, SIZES, Listing, Service, examined
 
 ASK = "; ask the makers of the service (`--markdown` has the questions)"
+OFFSETS = {"form": "offset", "name": "offset", "count": 30}
 HAS_MORE = {"meta": {"has_more": True}}
 
 
@@ -23,7 +24,11 @@ def new_ids(request: httpx.Request, items: list, more: object) -> tuple[list, ob
     return [{**each, "id": uuid4().hex} for each in items], None
 
 
-def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[list, object]:
+def skipping(request: httpx.Request, items: list, more: object) -> tuple[list, object]:
+    return items, 17 if more == 16 else more
+
+
+def late(request: httpx.Request, items: list, more: object) -> tuple[list, object]:
     """The fourth page has the items of the first one."""
     is_late = items and items[0]["id"] == "item_33"
     return Service().items("beta.list_campaigns")[:4] if is_late else items, more
@@ -42,21 +47,8 @@ def first_page_late(request: httpx.Request, items: list, more: object) -> tuple[
     # It may have no more, or not have understood.
     (only(5, form="yes"), "continuation", "no text, number or object; set `cursor_parameter`"),
     # It goes wrong later.
-    (
-        turned(first_page_late, count=30),
-        "",
-        f"and 6 others: page 4, to which the next 'at_12' leads: same items{ASK}",
-    ),
-    (
-        turned(
-            lambda r, items, more: (items, 17 if more == 16 else more),
-            form="offset",
-            name="offset",
-            count=30,
-        ),
-        "",
-        f": its pages skip items, as the continuations show{ASK}",
-    ),
+    (turned(late, count=30), "", f"page 4, to which the next 'at_12' leads: same items{ASK}"),
+    (turned(skipping, **OFFSETS), "", f": its pages skip items, as the continuations show{ASK}"),
     # Items are missing.
     (only(10, total=12), "", "`page.total` is 12, and 10 items were read, so items may be missing"),
     (only(10, total=10**400), "", "`page.total` is 1000"),
