@@ -212,3 +212,4 @@ def test_class_whose_fields_lack_a_type_does_not_determine_its_table(monkeypatch
     assert Items([Unresolved("a")]).schema.field("host").type == pyarrow.string()
     assert Items([], cls=class_of(str)).schema.field("x").type == pyarrow.string()
     assert Items([Late("a")]).to_arrow()["x"].to_pylist() == [None]  # it was never set
+    assert Items(cls=dict).schema.names == ["id", "name", "status"]
