@@ -95,7 +95,10 @@ def _together(findings: list[Finding], point: str, none: str) -> Iterator[Findin
 
 def _unread(found: Examination) -> tuple[Finding, str]:
     """What the service does in place of a read that is accepted, and what to do."""
-    last, step = found.telling(), "check the address"
+    sent, step = found.observations, "check the address"
+    # A page of another shape says most.
+    shaped = (seen for seen in sent if seen.is_success)
+    last = next(shaped, sent[-1] if sent else None)
     if last is None or last.status is None:
         step += ", and `--proxy` and `--ca-file`"
     if last is None:
@@ -109,7 +112,7 @@ def _unread(found: Examination) -> tuple[Finding, str]:
         conclusion = f"responds, but not with the documented shape: {last.outline}"
     elif last.is_refused:
         # A 400 may only mean that the parameters were in the wrong place.
-        refused = (seen for seen in found.observations if seen.is_refused and seen.status != 400)
+        refused = (seen for seen in sent if seen.is_refused and seen.status != 400)
         conclusion = f"reachable, but refuses every read: {next(refused, last).text}"
         step = "check the accounts"
         if last.status == 401:

@@ -203,22 +203,6 @@ class Examination:
         found = (s for s in self.strangers if s.probe.conventions.read_parameters == place)
         return next(found, None)
 
-    @property
-    def control(self) -> Observation | None:
-        """The response to a wrong name for a continuation."""
-        controls = (reading.control for reading in self.readings.values() if reading.is_listing)
-        return next(controls, None)
-
-    def refusal(self) -> Observation | None:
-        """The refusal that is the example of an error: that of an unknown account, if it is one."""
-        seen = [*self.strangers, *self.observations]
-        return next((each for each in seen if each.is_refused), None)
-
-    def telling(self) -> Observation | None:
-        """What says most where no read is accepted: a page of another shape, or the last."""
-        shaped = (seen for seen in self.observations if seen.is_success)
-        return next(shaped, self.observations[-1] if self.observations else None)
-
     def is_accepted_after(self, refused: Observation) -> bool:
         """Whether a read was accepted after another was refused.
 

@@ -7,13 +7,7 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from adclient._core.response import problem_of
-from adclient._service.model import (
-    AuthShape,
-    Certainty,
-    ErrorShape,
-    Service,
-    variable_for,
-)
+from adclient._service.model import AuthShape, Certainty, ErrorShape, Service, variable_for
 from adclient._values.json_values import as_mapping, is_array, is_object
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret, one_line
@@ -126,15 +120,17 @@ def _conventions_of(findings: Iterable[Finding]) -> Conventions:
 
 
 def _errors(found: Examination) -> ErrorShape | None:
-    refused = found.refusal()
-    if refused is None or refused.response is None:
+    """What errors look like, by that of an unknown account, if it is one."""
+    observed = [*found.strangers, *found.observations]
+    response = next((each.response for each in observed if each.is_refused), None)
+    if response is None:
         return None
+    controls = (each.control for each in found.readings.values() if each.is_listing)
     causes = {
         "unauthenticated": found.anonymous,
         "unknown_account": found.unknown,
-        "unknown_parameter": found.control,
+        "unknown_parameter": next(controls, None),
     }
-    response = refused.response
     try:
         body = dumps(_template(loads(response.body), response), "body")
     except JSONError:

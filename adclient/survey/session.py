@@ -89,15 +89,12 @@ class Session:
             )
         if self.parts.credentials.kind == "token":
             return AuthShape(env=ENV_TOKEN)
-        if len(self._auth_sent) != 1:
+        sent = {pair for pairs in self._redactors for pair in pairs}
+        if len(sent) != 1:
             return None
-        ((header, value),) = self._auth_sent
+        ((header, value),) = sent
         schemed = _SCHEME.fullmatch(value) if header == "authorization" else None
         return AuthShape(scheme=schemed[1] if schemed else "", header=header, env=ENV_TOKEN)
-
-    @property
-    def _auth_sent(self) -> set[tuple[str, str]]:
-        return {pair for pairs in self._redactors for pair in pairs}
 
     def redact(self, text: str) -> str:
         """A text without the credentials that were sent."""
