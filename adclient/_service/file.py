@@ -18,7 +18,7 @@ from adclient._core.typed import first_error
 from adclient._http.network import checked_proxy
 from adclient._service.model import AuthShape, Row, Service, with_paths
 from adclient._values import toml
-from adclient._values.json_values import is_array
+from adclient._values.json_values import is_array, is_object
 from adclient._values.jsontext import JSONError, dumps, loads
 from adclient._values.redact import looks_secret
 from adclient._values.text import short
@@ -154,10 +154,10 @@ def _written(_: object, field: Any, value: object) -> object:
 def _lines(table: dict[str, Any], *path: str) -> Iterator[str]:
     """A table: its own values, then the tables in it."""
     own: list[str] = []
-    inner: dict[str, dict[str, Any]] = {}
+    inner: dict[str, Any] = {}
     for key, value in table.items():
-        is_short = key in _SHORT or len(path) >= _DEPTHS.get((*path, key)[0], 1)
-        if isinstance(value, dict) and not is_short:
+        is_table = is_object(value) and key not in _SHORT
+        if is_table and len(path) < _DEPTHS.get((*path, key)[0], 1):
             inner[key] = value
             continue
         text = value_text(value)
@@ -185,6 +185,10 @@ def _reads(value: object, _: type) -> dict[str, dict[str, object]]:
     return {read: {key: getattr(made[read], key) for key in tables[read]} for read in made}
 
 
+def _page_size(value: object, _: type) -> object:
+    return None if value == "none" else value  # which `Conventions` checks
+
+
 def _row(text: object, _: type) -> Row:
     with suppress(JSONError):
         if isinstance(text, str) and isinstance(row := loads(text.encode()), dict):
@@ -198,7 +202,6 @@ for _type, _hook in (
     (Row, _row),
     (_fields.continuation.type, _function),
     (_fields.reads.type, _reads),
-    # Which `Conventions` checks.
-    (_fields.page_size.type, lambda value, _: None if value == "none" else value),
+    (_fields.page_size.type, _page_size),
 ):
     _converter.register_structure_hook_func(partial(eq, _type), _hook)
