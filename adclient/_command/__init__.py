@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
+from itertools import takewhile
 from shutil import get_terminal_size
 from typing import Any, NoReturn
 
@@ -141,6 +142,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         with needs("completion"):
             from argcomplete import autocomplete
         autocomplete(parser)
+    for word in takewhile(lambda word: word.startswith("-"), words):
+        if word not in parser._option_string_actions:
+            parser.refuse(word)
     if not words or list(words) in (["plan"], ["ledger"]):
         return parser.parse_args([*words, "--help"])
     # In `--sort -spend`, argparse would take the second word for an option.
@@ -241,7 +245,12 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [*map(str, action.choices)]
-            hint = did_you_mean(value, known) or f": choose from {', '.join(known)}"
+            near = did_you_mean(value, known)
+            if not near and action.metavar == "COMMAND":  # `campaigns` is what `list` lists
+                from adclient._command.listing import READS
+
+                near = did_you_mean(value, (f"list {read}" for read in READS))
+            hint = near or f": choose from {', '.join(known)}"
             what = str(action.metavar).lower()
             raise argparse.ArgumentError(None, f"there is no {what} {value}{hint}")
 

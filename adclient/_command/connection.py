@@ -44,8 +44,8 @@ CONNECTION = f"""\
 """
 # Of the doctor and of conform.
 SURVEY = f"""\
-[URL]  the address of the service
---url URL  the same, as in other commands ({ENV_BASE_URL})
+| [URL]  the address of the service
+| --url URL  the same, as in other commands ({ENV_BASE_URL})
 --account -a ID...  a connected account; repeat it if each belongs to one platform
 --quiet  print no progress to standard error
 """
@@ -107,7 +107,10 @@ def add_from_service(options: argparse.Namespace, *, needs_ledger: bool = False)
 
 def read_text(option: str, file: str) -> str:
     """The text of a file that an option names; - is standard input."""
-    content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"{option}: {file}") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -29,7 +29,7 @@ from adclient.options import check_count
 
 _METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
 # `beta.campaigns` is `beta.list_campaigns`.
-_READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
+READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
 _FILTERS = {each.name: each for read in _METHODS.values() for each in read.parameters[1:]}
 _OPTIONS = {each: f"--{each.removesuffix('_id').replace('_', '-')}" for each in _FILTERS}
 _NARROWING = "\n".join(
@@ -39,7 +39,7 @@ _NARROWING = "\n".join(
 )
 _NARROWED = "\n".join(
     f"  {name:<24} {' '.join(_OPTIONS[each.name] for each in read.parameters[1:])}".rstrip()
-    for name, read in _READS.items()
+    for name, read in READS.items()
 )
 _SOME_FAILED = 3  # the exit code
 _HELP = f"""\
@@ -76,7 +76,7 @@ last page, if it was not complete.
 def add_arguments(parser: Parser) -> None:
     """Describe the command line."""
     types: Types = {
-        "READ": [*_READS, *_METHODS],
+        "READ": [*READS, *_METHODS],
         "JSON": connection.json_object,
         "CURSOR": json_or_text,
         "MODULE:NAME": _imported,
@@ -89,7 +89,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List the items; the exit code."""
-    read = _READS.get(options.read) or _METHODS[options.read]
+    read = READS.get(options.read) or _METHODS[options.read]
     if options.limit is not None:
         check_count("limit", options.limit, least=1)
     filters = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}

@@ -92,6 +92,15 @@ NO_OBJECT = "not a JSON object"
     # Mistakes, with a suggestion.
     (["lst"], "adclient: there is no command lst: did you mean list? See `adclient --help`"),
     (["list", "campaigns"], "adclient: there is no read campaigns: did you mean beta.campaigns?"),
+    (
+        ["campaigns"],
+        "no command campaigns: did you mean list beta.campaigns? See `adclient --help`",
+    ),
+    (["--nope", "list"], "adclient: adclient takes no --nope. See `adclient --help`"),
+    *(
+        ([name, "http://x", "--url", "http://y"], "--url: not allowed with argument URL")
+        for name in ("doctor", "conform")
+    ),
     (["ledger", "shw"], "no action shw: did you mean show? See `adclient ledger --help`"),
     (["plan", "x"], "adclient: there is no action x: choose from check, stage, revert. See"),
     ([*CAMPAIGNS, "--acount=a"], "adclient list takes no --acount=a: did you mean --account? See"),

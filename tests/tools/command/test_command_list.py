@@ -97,7 +97,8 @@ def test_token_comes_from_where_it_is_safe(arguments, tmp_path, monkeypatch) -> 
 
 def test_token_file_that_cannot_be_read_is_named(fake, tmp_path) -> None:
     path = tmp_path / "token"
-    assert run_command(*ADS, "--token-file", str(path)).code == 1
+    ran = run_command(*ADS, "--token-file", str(path))
+    assert (ran.code, ran.err.startswith(f"adclient: --token-file: {path}: No such")) == (1, True)
     path.write_text(SECRET, "utf-16")
     unreadable = f"adclient: --token-file: {path} is not UTF-8\n"
     assert run_command(*ADS, "--token-file", str(path)) == Ran(2, "", unreadable)
