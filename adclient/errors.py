@@ -249,7 +249,8 @@ class PaginationError(AdClientError):
 class OutcomeUnknown(AdClientError):
     """A write failed, but may have staged a draft: look in the approval dashboard.
 
-    The library does not retry it, because that could stage the change a second time.
+    The library does not retry it without an idempotency key, because that could stage the change
+    a second time.
 
     Examples:
         >>> from adclient import OutcomeUnknown
