@@ -14,7 +14,8 @@ from adclient._core.call import Call, invalid, validated
 from adclient._core.events import warn
 from adclient._core.operations import OPERATIONS, READS, Operation
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse, Turn
+from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.retry import Turn
 from adclient._tasks.clock import Clock, countdown
 from adclient._values import jsontext
 from adclient._values.redact import one_line

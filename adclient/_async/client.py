@@ -178,8 +178,8 @@ class AsyncAdClient(AsyncAccountReader, Shown):
             from adclient import _telemetry
             from adclient._async.engine import AsyncEngine
             from adclient._core.events import write_log_to_stderr
-            from adclient._http.limiter import AsyncCapacityLimiter
             from adclient._http.network import build_network, warn_if_exposed
+            from adclient._http.slots import AsyncCapacityLimiter
 
             options = settings.resolve(
                 base_url=base_url,
@@ -433,8 +433,8 @@ def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> di
 
 def _connections(network: "Network", max_concurrency: int) -> "AsyncConnections":
     """What sends the requests of a client; each kind loads its library when it is needed."""
-    from adclient._http.limiter import AsyncCapacityLimiter  # async only
     from adclient._http.network import AsyncInProcessSender, InProcess
+    from adclient._http.slots import AsyncCapacityLimiter  # async only
 
     transport, http_client = network.transport, network.http_client
     if isinstance(transport, InProcess):

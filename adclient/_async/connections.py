@@ -8,6 +8,7 @@ import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
+from adclient._http.attempt import Attempt, decoded_headers
 from adclient._http.backend import (
     CHUNK,
     READ,
@@ -34,7 +35,6 @@ from adclient._http.pool import (
     outcome_after,
     timed_out,  # async only
 )
-from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
 _Connection: TypeAlias = "PooledConnection[AsyncBackend, httpcore.AsyncConnectionInterface]"

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from adclient._core.events import only_warning
 from adclient._core.exchange import Exchange
-from adclient._core.response import Ask, Failure, Turn, too_late
-from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._core.response import Failure, none_in_time, too_late
+from adclient._core.retry import Ask, Turn
+from adclient._http.slots import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.clock import LONGEST_END, async_run_blocking, countdown
 
 if TYPE_CHECKING:
@@ -52,12 +53,12 @@ class AsyncGateSlot(AsyncSlot):
         if self._needs_turn:
             self._place.release()  # of a turn that has just gone
             if not self.is_nested and not await self._place.acquire(exchange.time_left):
-                return none_in_time("no turn at the gate", self._limiter)  # pragma: no cover
+                return none_in_time("no turn at the gate", self._limiter.total)  # pragma: no cover
             wait = await self._ask(TURNS_THREAD)
             if wait is not None:
                 return wait
         if not await self.acquire(exchange.time_left):
-            return none_in_time("no free connection", self._limiter)  # pragma: no cover
+            return none_in_time("no free connection", self._limiter.total)  # pragma: no cover
         is_fresh = exchange.now() - self._asked_at <= _FRESH
         is_permitted = is_fresh and not self._needs_turn
         wait = None if is_permitted else await self._ask(GATE_THREAD)
@@ -99,8 +100,3 @@ class AsyncGateSlot(AsyncSlot):
             return wait
         self._asked_at = at
         return None
-
-
-def none_in_time(what: str, limiter: AsyncCapacityLimiter) -> Failure:
-    """The failure of a call that waited too long for what is limited."""
-    return too_late(f"{what} in time (max_concurrency is {limiter.total})")

@@ -6,7 +6,7 @@ from inspect import isawaitable  # async only
 
 from adclient._core.auth import AuthHeaders, TokenCache
 from adclient._core.events import write_log
-from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._http.slots import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.clock import async_in_time
 
 

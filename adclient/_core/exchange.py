@@ -26,19 +26,21 @@ from adclient._core.request import Request
 from adclient._core.response import (
     Failure,
     Outcome,
-    Pauses,
     RawResponse,
+    redacted,
+    request_id_of,
+    too_late,
+    with_rate_limit,
+)
+from adclient._core.retry import (
+    Pauses,
     RetryQuota,
     Turn,
     backoff,
     is_retryable,
     jitter,
     key_of,
-    may_have_reached_server,
-    redacted,
-    request_id_of,
-    too_late,
-    with_rate_limit,
+    may_have_staged,
 )
 from adclient._values.containers import Headers
 from adclient._values.jsontext import JSONError
@@ -144,7 +146,7 @@ class Exchange:
             if isinstance(outcome, RawResponse):
                 names = options.conventions.request_id_headers
                 self.request_id = request_id_of(outcome, names)
-            if self.call.operation.is_write and may_have_reached_server(outcome):
+            if self.call.operation.is_write and may_have_staged(outcome):
                 self.may_be_staged = True
             if reporter is not None:
                 reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
@@ -189,13 +191,13 @@ class Exchange:
 
     def pause_left(self, pauses: Pauses) -> float | None:
         """Seconds to wait, if this call retries what is limited; None if it can be sent."""
-        policy = self.options.retry
-        is_heeded = policy.max_retries > 0 and 429 in policy.statuses
+        retry = self.options.retry
+        is_heeded = retry.max_retries > 0 and 429 in retry.statuses
         left = pauses.left(self.key, self.now()) if is_heeded else 0.0
         # Without time for the wait, it is sent anyway: the service may accept it.
         return left if 0 < left < self.time_left else None
 
-    def received(self, outcome: Outcome) -> Outcome:
+    def examine(self, outcome: Outcome) -> Outcome:
         """An outcome with its rate limit, and without credentials; `pause` is set."""
         conventions = self.options.conventions
         outcome = with_rate_limit(outcome, conventions)
@@ -222,9 +224,9 @@ class Exchange:
         call = self.call
         if isinstance(outcome, Failure) or not outcome.is_whole_success:
             self.elapsed = self.now() - self._started
-            policy = self.options.retry
-            has_one_attempt = self.attempts == 1 and policy.attempt_timeout is None
-            may_retry = policy.max_retries > 0 and self._is_retryable(outcome)
+            retry = self.options.retry
+            has_one_attempt = self.attempts == 1 and retry.attempt_timeout is None
+            may_retry = retry.max_retries > 0 and self._is_retryable(outcome)
             raise errors_from.error_for(
                 call,
                 outcome,
@@ -293,13 +295,13 @@ class Exchange:
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None without a retry, or without time or quota for it."""
-        policy = self.options.retry
-        if policy.max_retries == 0 or not self._is_retryable(outcome):
+        retry = self.options.retry
+        if retry.max_retries == 0 or not self._is_retryable(outcome):
             return None
         # A service that says when to come back is not down, so this takes no retry.
         is_free = isinstance(outcome, RawResponse) and outcome.is_rate_limit and outcome.retry_after
         attempt = self.attempts if is_free else self._retries + 1
-        wait = backoff(policy, outcome, attempt=attempt, random=self.random())
+        wait = backoff(retry, outcome, attempt=attempt, random=self.random())
         if is_free:  # which nothing else limits, if the policy has no backoff
             wait = max(wait, _LEAST_WAIT)
         # Raise now what would be raised after a wait that leaves no time for an attempt.
@@ -307,8 +309,8 @@ class Exchange:
             return None
         if is_free:
             return wait
-        if self._retries == policy.max_retries:
+        if self._retries == retry.max_retries:
             return None
         self._retries += 1
-        self._is_quota_used_up = not self.quota.take(policy)
+        self._is_quota_used_up = not self.quota.take(retry)
         return None if self._is_quota_used_up else wait

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint, current_token
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.library import LibraryAttempt, resolve_send
-from adclient._http.limiter import AsyncCapacityLimiter, AsyncSlot
+from adclient._http.slots import AsyncCapacityLimiter, AsyncSlot
 from adclient._tasks.background import BackgroundTask
 from adclient.errors import ConfigurationError
 

@@ -21,7 +21,7 @@ import anyio
 import anyio.lowlevel
 import httpcore
 
-from adclient._http.send import strerror
+from adclient._http.attempt import strerror
 from adclient._tasks.clock import monotonic
 
 T = TypeVar("T")

@@ -11,8 +11,15 @@ import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
+from adclient._http.attempt import (
+    AsyncChunks,
+    Attempt,
+    Errors,
+    causes_of,
+    decoded_headers,
+    reason_of,
+)
 from adclient._http.network import InProcess, marked_if_permanent
-from adclient._http.send import AsyncChunks, Attempt, Errors, causes_of, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
 # Distinguished by name, so that neither has to be imported.

@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 from adclient._core.auth import Credentials, SecretHeader
 from adclient._core.request import LONGEST_URL, Request
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._http.send import Attempt, causes_of
+from adclient._http.attempt import Attempt, causes_of
 from adclient._tasks.clock import SYSTEM_CLOCK, Clock
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller

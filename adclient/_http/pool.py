@@ -19,11 +19,11 @@ import httpcore
 from anyio.lowlevel import current_token
 
 from adclient._core.response import Outcome
+from adclient._http.attempt import Attempt, reason_of
 from adclient._http.backend import BaseBackend, Connector, ProxyConnectError
-from adclient._http.limiter import RESETTABLE
 from adclient._http.network import Network, marked_if_permanent, tls_context
-from adclient._http.send import Attempt, reason_of
 from adclient._tasks.clock import monotonic
+from adclient._tasks.forks import RESETTABLE
 
 # `httpx2.alias_httpx()` puts the latter two in the places of the former.
 _LIBRARIES = ("httpx", "httpcore", "httpx2", "httpcore2")

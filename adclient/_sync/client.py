@@ -179,8 +179,8 @@ class AdClient(AccountReader, Shown):
             from adclient import _telemetry
             from adclient._sync.engine import Engine
             from adclient._core.events import write_log_to_stderr
-            from adclient._http.limiter import CapacityLimiter
             from adclient._http.network import build_network, warn_if_exposed
+            from adclient._http.slots import CapacityLimiter
 
             options = settings.resolve(
                 base_url=base_url,

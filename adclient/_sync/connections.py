@@ -9,6 +9,7 @@ import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
+from adclient._http.attempt import Attempt, decoded_headers
 from adclient._http.backend import (
     CHUNK,
     READ,
@@ -34,7 +35,6 @@ from adclient._http.pool import (
     is_patched,
     outcome_after,
 )
-from adclient._http.send import Attempt, decoded_headers
 from adclient._tasks.clock import monotonic
 
 _Connection: TypeAlias = "PooledConnection[Backend, httpcore.ConnectionInterface]"

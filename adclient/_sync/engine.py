@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from adclient._sync.gate_slot import GateSlot, none_in_time
+from adclient._sync.gate_slot import GateSlot
 from adclient._sync.page import Page, Source
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, checked
@@ -15,8 +15,9 @@ from adclient._core.events import Tracer, only_warning, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME
 from adclient._core.request import Request, RequestBuilder
-from adclient._core.response import Failure, Outcome, Pauses, RetryQuota, too_late
-from adclient._http.limiter import CapacityLimiter, Slot
+from adclient._core.response import Failure, Outcome, none_in_time, too_late
+from adclient._core.retry import Pauses, RetryQuota
+from adclient._http.slots import CapacityLimiter, Slot
 from adclient._show.tracebacks import bare, forget_frames
 from adclient._tasks.clock import (
     LONGEST_END,
@@ -237,8 +238,8 @@ class Engine:
                     final: Outcome = done.value
                     break
                 if step is SEND:
-                    sent = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
-                    outcome = exchange.received(sent)
+                    raw = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
+                    outcome = exchange.examine(raw)
                     # Before the slot is released for another call.
                     if exchange.pause and isinstance(slot, GateSlot):
                         slot.pause()
@@ -277,7 +278,7 @@ class Engine:
         if gate_slot is not None:
             wait = gate_slot.enter()
         elif not slot.acquire(exchange.time_left):
-            wait = none_in_time("no free connection", self.limiter)
+            wait = none_in_time("no free connection", self.limiter.total)
         elif self.pauses.ends:
             wait = exchange.pause_left(self.pauses)
         self.check_open()

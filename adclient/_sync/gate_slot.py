@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from adclient._core.events import only_warning
 from adclient._core.exchange import Exchange
-from adclient._core.response import Ask, Failure, Turn, too_late
-from adclient._http.limiter import CapacityLimiter, Slot
+from adclient._core.response import Failure, none_in_time, too_late
+from adclient._core.retry import Ask, Turn
+from adclient._http.slots import CapacityLimiter, Slot
 from adclient._tasks.clock import LONGEST_END, run_blocking, countdown
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class GateSlot(Slot):
         if self._needs_turn:
             self._place.release()  # of a turn that has just gone
             if not self.is_nested and not self._place.acquire(exchange.time_left):
-                return none_in_time("no turn at the gate", self._limiter)  # pragma: no cover
+                return none_in_time("no turn at the gate", self._limiter.total)  # pragma: no cover
             wait = self._ask(TURNS_THREAD)
             if wait is not None:
                 return wait
         if not self.acquire(exchange.time_left):
-            return none_in_time("no free connection", self._limiter)  # pragma: no cover
+            return none_in_time("no free connection", self._limiter.total)  # pragma: no cover
         is_fresh = exchange.now() - self._asked_at <= _FRESH
         is_permitted = is_fresh and not self._needs_turn
         wait = None if is_permitted else self._ask(GATE_THREAD)
@@ -100,8 +101,3 @@ class GateSlot(Slot):
             return wait
         self._asked_at = at
         return None
-
-
-def none_in_time(what: str, limiter: CapacityLimiter) -> Failure:
-    """The failure of a call that waited too long for what is limited."""
-    return too_late(f"{what} in time (max_concurrency is {limiter.total})")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from adclient._core.auth import AuthHeaders, TokenCache
 from adclient._core.events import write_log
-from adclient._http.limiter import CapacityLimiter, Slot
+from adclient._http.slots import CapacityLimiter, Slot
 from adclient._tasks.clock import in_time
 
 

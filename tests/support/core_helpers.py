@@ -20,7 +20,8 @@ from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import BY_NAME, Operation
 from adclient._core.request import Request, RequestBuilder
-from adclient._core.response import Failure, Pauses, RawResponse, RetryQuota
+from adclient._core.response import Failure, RawResponse
+from adclient._core.retry import Pauses, RetryQuota
 from adclient._values import jsontext
 from adclient.conventions import Conventions, of_read
 from adclient.errors import AdClientError
@@ -239,7 +240,7 @@ def drive(
                     raise outcome
                 timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
                 clock[0] += timed.seconds
-                outcome = exchange.received(timed.outcome)
+                outcome = exchange.examine(timed.outcome)
                 if exchange.pause:
                     gate.begin(exchange.key, now(), exchange.pause)
             else:

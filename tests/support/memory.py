@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adclient._http import send
+from adclient._http import attempt
 
 MIB = 1024 * 1024
 LONGEST = 4 * MIB
@@ -16,9 +16,9 @@ TOO_LARGE = "larger than 4 MiB"
 @contextmanager
 def bounded_memory(most: int = 2 * LONGEST + MIB) -> Iterator[None]:
     """Check that no more than some bytes are allocated at any time."""
-    assert (send.LONGEST_BODY, send.LONGEST_ERROR_BODY) == (64 * MIB, 64 * 1024)
+    assert (attempt.LONGEST_BODY, attempt.LONGEST_ERROR_BODY) == (64 * MIB, 64 * 1024)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(send, "LONGEST_BODY", LONGEST)
+        patch.setattr(attempt, "LONGEST_BODY", LONGEST)
         tracemalloc.start()
         try:
             yield

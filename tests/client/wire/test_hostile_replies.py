@@ -14,7 +14,7 @@ from raw_server import Connection, RawServer, reply, responding, serve_well, ser
 
 import adclient
 from adclient import AdClientError, APIError, Items, OutcomeUnknown, ServerError, UnexpectedResponse
-from adclient._http import async_library, send
+from adclient._http import async_library, attempt
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 
@@ -50,7 +50,7 @@ async def test_compression_bomb_is_refused_with_bounded_memory(client_kind, stat
 
 @sync_and_async
 async def test_body_may_have_the_greatest_size_and_no_more(client_kind, monkeypatch) -> None:
-    monkeypatch.setattr(send, "LONGEST_BODY", LONGEST)
+    monkeypatch.setattr(attempt, "LONGEST_BODY", LONGEST)
     body = listing(b'"x"').ljust(LONGEST)
     async with serving(client_kind, responding(reply(200, body))) as (_, client):
         assert len((await wait(client.beta.list_campaigns(**IDS))).data) == 1

@@ -19,7 +19,7 @@ from waiting import stop_clock
 
 import adclient._async.connections  # here, so that coverage sees its import
 from adclient import AdClient, CallTimeout, Draft, NotFound, OutcomeUnknown, RetryPolicy
-from adclient._http import send
+from adclient._http import attempt
 
 LISTING_BYTES = json.dumps(LISTING).encode()
 
@@ -80,12 +80,12 @@ def chunked(body: bytes, size: int, coding: str) -> bytes:
     *[("gzip", PACKED + rest) for rest in (b"", b"\0\0", b"\r\n" + PACKED)],
     *[(coding, PACKED) for coding in ("x-gzip", "GZip")],
 )
-@each_case("piece", 1, 37, send._PIECE)
+@each_case("piece", 1, 37, attempt._PIECE)
 @sync_and_async
 async def test_chunked_or_compressed_body_is_decoded(
     client_kind, coding, body, piece, monkeypatch
 ) -> None:
-    monkeypatch.setattr(send, "_PIECE", piece)
+    monkeypatch.setattr(attempt, "_PIECE", piece)
     for data in (reply(200, body, f"Content-Encoding: {coding}"), chunked(body, 7, coding)):
         async with serving(client_kind, responding(data)) as (server, client):
             for _ in range(2):

@@ -13,7 +13,8 @@ from forking import run
 from raw_server import Connection, RawServer, answer_to, serve_well, serving
 
 from adclient import ConfigurationError
-from adclient._http import limiter, pool
+from adclient._http import pool
+from adclient._tasks import forks
 
 
 async def is_refused(client) -> None:
@@ -213,6 +214,6 @@ def test_forked_child_shares_no_connections_and_slots_with_its_parent() -> None:
 async def test_reset_after_a_fork_closes_idle_connections(client_kind) -> None:
     async with serving(client_kind, serve_well) as (server, client):
         await wait(read(client))
-        limiter.reset_all()
+        forks.reset_all()
         await wait(read(client))
     assert server.connections == 2

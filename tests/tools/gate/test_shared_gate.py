@@ -17,7 +17,7 @@ from gate_tests import CALL, reserved
 
 import adclient
 from adclient import AdClient, CallTimeout, Conventions, Hooks, RateLimited
-from adclient._http.limiter import AsyncSlot, Slot
+from adclient._http.slots import AsyncSlot, Slot
 from adclient.extend import Failure
 from adclient.gate import SharedGate
 from adclient.ledger import SQLiteLedger

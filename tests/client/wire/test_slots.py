@@ -13,8 +13,8 @@ from clients import AT_ONCE, BASE_URL, SYNC, a_draft, a_page, read, sync_asyncio
 from waiting import LONG, HeldTransport, beside, until
 
 from adclient import AdClient, CallTimeout, Hooks
-from adclient._http import limiter as limiter_module
-from adclient._http.limiter import CapacityLimiter, Slot
+from adclient._http import slots as slots_module
+from adclient._http.slots import CapacityLimiter, Slot
 from adclient.testing import FakeAdService, Fault
 
 NO_SLOT = r"no free connection in time \(max_concurrency is 1\)"
@@ -25,7 +25,7 @@ PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 @sync_asyncio_trio
 async def test_waiting_calls_are_sent_in_order_of_arrival(client_kind, hasty, monkeypatch) -> None:
     """Also behind one that gives up, and before the next call of the first one."""
-    monkeypatch.setattr(limiter_module, "_RECHECK", LONG)  # threads wake each other
+    monkeypatch.setattr(slots_module, "_RECHECK", LONG)  # threads wake each other
     seen, gave_up = [], []
 
     def answer(request: httpx.Request) -> httpx.Response:

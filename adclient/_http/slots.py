@@ -1,6 +1,5 @@
 """Limits the concurrent requests of a client, first come, first served."""
 
-import os
 import threading
 from abc import abstractmethod
 from collections import deque
@@ -8,13 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from itertools import starmap
 from queue import Empty, SimpleQueue
-from typing import Any, Self
-from weakref import WeakSet
+from typing import Self
 
 import anyio
 from anyio.lowlevel import RunVar
 
 from adclient._tasks.clock import monotonic
+from adclient._tasks.forks import RESETTABLE
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
@@ -22,19 +21,6 @@ _MOST = 10_000  # more threads than a process has
 _ONCE = ((),)  # one call, without arguments
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
-
-RESETTABLE: WeakSet[Any] = WeakSet()
-"""What has a `reset_after_fork`: a forked child must not share connections, locks and threads."""
-
-
-def reset_all() -> None:
-    """Reset all of these."""
-    for each in list(RESETTABLE):
-        each.reset_after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
-    os.register_at_fork(after_in_child=reset_all)
 
 
 class _Limiter:

@@ -1,0 +1,18 @@
+"""What is reset in a forked child."""
+
+import os
+from typing import Any
+from weakref import WeakSet
+
+RESETTABLE: WeakSet[Any] = WeakSet()
+"""What has a `reset_after_fork`: a forked child must not share connections, locks and threads."""
+
+
+def reset_all() -> None:
+    """Reset all of these."""
+    for each in list(RESETTABLE):
+        each.reset_after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(after_in_child=reset_all)
