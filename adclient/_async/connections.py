@@ -1,4 +1,4 @@
-"""The connections of a client, and the network below them."""
+"""The sender over connections of our own, and the network below them."""
 
 import ssl
 from contextlib import closing, suppress

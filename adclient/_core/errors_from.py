@@ -111,8 +111,8 @@ def unreadable(
     return _error(call, cls, what, details | _details_of(call, response))
 
 
-def interrupted(call: Call, details: ErrorDetails, error: Exception) -> AdClientError:
-    """The error for a write that was interrupted after an attempt that may have staged a draft."""
+def stopped(call: Call, details: ErrorDetails, error: Exception) -> AdClientError:
+    """The error for a write that an exception ended after an attempt that may have staged it."""
     what = f"stopped by {type(error).__name__} after an attempt that may have reached the service"
     return _error(call, OutcomeUnknown, what, details)
 

@@ -255,6 +255,7 @@ class Exchange:
             self.raise_if_staged(error)
             raise
         cursor = call.cursor
+        # Here too, as a page that is read alone has no `SeenPages`.
         if cursor is not None and cursor == value.next and type(cursor) is type(value.next):
             raise endless(call, "was received before", cursor)
         if self.reporter is not None:
@@ -264,7 +265,7 @@ class Exchange:
     def raise_if_staged(self, error: Exception) -> None:
         """Raise `OutcomeUnknown` from an error that would hide that a draft may be staged."""
         if self.may_be_staged:
-            raise errors_from.interrupted(self.call, self.details, error) from error
+            raise errors_from.stopped(self.call, self.details, error) from error
 
     @property
     def details(self) -> ErrorDetails:

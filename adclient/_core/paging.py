@@ -95,9 +95,9 @@ class SeenPages:
         self._requested = cursor
         self._repeats = 0
 
-    def add(self, cursor: JSON, ids: tuple[JSON, ...] = ()) -> None:
+    def add(self, next: JSON, ids: tuple[JSON, ...] = ()) -> None:
         """Add a page, by its `next` and the ids of its items, before it is returned."""
-        if cursor is None:
+        if next is None:
             return
         # A page of one item may repeat without a fault, such as after an item was added at the
         # front of the listing.
@@ -105,18 +105,18 @@ class SeenPages:
             problem = f"leads to the same {len(ids)} items as the page before"
             raise endless(self._call, problem, self._requested)
         try:
-            key, page = _key(cursor), _digest("\0".join(map(str, ids)))
+            key, page = _key(next), _digest("\0".join(map(str, ids)))
         except jsontext.JSONError:  # `following` raises, after the items of the page
             return
         if key in self._cursors:
-            raise endless(self._call, "was received before", cursor)
+            raise endless(self._call, "was received before", next)
         repeats = self._repeats + 1 if not ids or page in self._pages else 0
         if repeats > MOST_REPEATS:
             problem = f"leads to page {repeats} in a row that is empty or a repetition"
             raise endless(self._call, problem, self._requested)
         self._cursors.add(key)
         self._pages.add(page)
-        self._previous, self._requested, self._repeats = ids or self._previous, cursor, repeats
+        self._previous, self._requested, self._repeats = ids or self._previous, next, repeats
 
 
 def _key(cursor: JSON) -> bytes:

@@ -50,8 +50,10 @@ def none_in_time(what: str, max_concurrency: int) -> Failure:
 
 @attrs.define(kw_only=True, repr=False)  # not frozen, which takes longer to make
 class RawResponse:
-    """The head and bytes of a response; the body is complete unless `broken` or `defect` is set.
+    """The head and bytes of a response.
 
+    The body is complete unless the connection failed within it (`broken`), or it cannot be decoded
+    (`defect`), which no other attempt would change.
     `is_rate_limit` means that a limit was exceeded, so that the request was not processed;
     `retry_after` is the seconds that the service asks to wait.
     """

@@ -1,4 +1,4 @@
-"""The common part of all senders: the progress of one request, and the reason for a failure.
+"""The progress of one request in any sender, and the reason for a failure.
 
 It imports no HTTP library.
 """

@@ -184,7 +184,7 @@ class BaseBackend:
     a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
 
     Args:
-        deadline: When the current call ends, by the clock `monotonic`; set for each call.
+        deadline: When the current attempt ends, by the clock `monotonic`; set for each.
         proxy: The URL of the proxy to which it connects.
         connector: Knows where the last connection to this host was accepted.
     """
@@ -282,7 +282,7 @@ def failure(kinds: tuple[type[Exception], type[Exception]], error: Exception) ->
 
 # What is sync or async: the bounds of a request, and the steps on a socket.
 
-# Each step of a sync call has a timeout of its own.
+# A sync call is not bounded by this: each step on its socket has a timeout of its own.
 bounded, async_bounded = nullcontext, anyio.move_on_after
 
 

@@ -1,7 +1,7 @@
-"""The connections of a client; each carries one request at a time, and is reused.
+"""What sync and async clients share of their connections, which carry one request at a time.
 
 httpcore is the engine of httpx. `network_backend` gives its connections our sockets, which keep
-the deadline of the call. This is what sync and async clients share of it.
+the deadline of the attempt.
 """
 
 import sys

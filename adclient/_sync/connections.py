@@ -1,5 +1,5 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""The connections of a client, and the network below them."""
+"""The sender over connections of our own, and the network below them."""
 
 import ssl
 from contextlib import closing, suppress

@@ -58,12 +58,12 @@ def waiting_until(end: float) -> Generator[None]:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Entry(ToJSON, Shown):
-    """One write in a ledger, from its admission to its end.
+    """One write in a ledger, from its reservation to its end.
 
     Attributes:
         entry_id: The id of the entry.
-        at: When the write was admitted, or refused the last time, in UTC.
-        state: `under way` from its admission until its call ends, then `staged`, `not staged` or
+        at: When the write was reserved, or refused the last time, in UTC.
+        state: `under way` from its reservation until its call ends, then `staged`, `not staged` or
             `unknown`; or `refused` by the policy. If the process ends before its call does, the
             ledger reads it as `unknown` after the `deadline`, or if `at` is in the future.
         deadline: Until when the write may be under way, by the clock of the ledger: the timeout of
@@ -202,7 +202,7 @@ def deadline_text(entry: Entry) -> str:
 
 
 Check = Callable[[Usage], Refusal | None]
-"""Returns why a write is refused, given the usage in the ledger; None if it is admitted."""
+"""Returns why a write is refused, given the usage in the ledger; None if it may be sent."""
 
 
 class Ledger(Protocol):
@@ -218,14 +218,14 @@ class Ledger(Protocol):
         ...     def __init__(self, ledger: Ledger) -> None:
         ...         self._ledger = ledger
         ...     def reserve(self, entry, check):
-        ...         print("asks for admission:", entry.operation)
+        ...         print("asks to be sent:", entry.operation)
         ...         return self._ledger.reserve(entry, check)
         ...     def end(self, entry):
         ...         print("has ended:", entry.state)
         ...         self._ledger.end(entry)
         >>> with FakeAdService().client(ledger=Printing(SQLiteLedger("drafts.db"))) as client:
         ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
-        asks for admission: delta.remove_auto_search_themes
+        asks to be sent: delta.remove_auto_search_themes
         has ended: staged
     """
 
@@ -250,7 +250,7 @@ class Ledger(Protocol):
         ...
 
     def end(self, entry: Entry) -> None:
-        """Record how a write ended; an entry that was never admitted is ignored.
+        """Record how a write ended; an entry that was never reserved is ignored.
 
         Args:
             entry: The write, with its final state.

@@ -48,7 +48,7 @@ _UNKNOWN = "state IN ('under way', 'unknown', 'admitted')"  # the last one is of
 class SQLLedger(ABC):
     """The base of both ledgers.
 
-    Rows are never changed: one is added when a write is admitted, when it ends, and when it is
+    Rows are never changed: one is added when a write is reserved, when it ends, and when it is
     settled. A use takes the connection that is kept open for clients, or opens one of its own.
     """
 
@@ -142,7 +142,7 @@ class SQLLedger(ABC):
     def end(self, entry: Entry) -> None:
         """Record how a write ended; see `Ledger`.
 
-        An entry that was never admitted, or that has ended, is ignored. If a human has settled it
+        An entry that was never reserved, or that has ended, is ignored. If a human has settled it
         meanwhile, only a draft is recorded.
 
         Args:
@@ -259,15 +259,15 @@ class SQLLedger(ABC):
         actor: str | None = None,
         limit: int | None = None,
     ) -> Items[Entry]:
-        """Read the entries of the ledger as they are now, in the order of their admission.
+        """Read the entries of the ledger as they are now, in the order of their reservation.
 
         An argument of None selects nothing; entries must meet all others.
 
         Args:
             account_id: Only the entries of this account.
-            since: Only the entries that were admitted or refused at this time or later, which needs
+            since: Only the entries that were reserved or refused at this time or later, which needs
                 a time zone.
-            until: Only the entries that were admitted or refused before this time.
+            until: Only the entries that were reserved or refused before this time.
             state: Only the entries that are in this state now.
             plan_id: Only the entries of the plan with this id.
             actor: Only the entries of this actor.

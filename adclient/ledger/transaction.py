@@ -86,7 +86,7 @@ class Transaction:
         return [(event, _entry_from(text, self.now)) for event, text in rows]
 
     def entries(self, where: str, *values: str, limit: int | None = None) -> list[Entry]:
-        """The last entries whose last row meets a condition, in the order of their admission."""
+        """The last entries whose last row meets a condition, in the order of their reservation."""
         sql = _ENTRIES.format(where, _ALL if limit is None else min(limit, _ALL))
         rows = self.connection.execute(sql, values).fetchall()
         return [_entry_from(text, self.now) for [text] in reversed(rows)]

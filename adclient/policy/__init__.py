@@ -351,7 +351,7 @@ class Usage(NamedTuple):
             settled; None if there is none.
         drafts_of_account: Returns how many of `drafts_today` are of the same account.
         repeated: Returns in words, such as `draft draft_7c2e`, the newest write of the same
-            operation and arguments that was admitted within so many seconds and staged a draft, or
+            operation and arguments that was reserved within so many seconds and staged a draft, or
             may have; None if there is none. Few policies ask for this or for `drafts_of_account`.
             If one does, and the ledger has left them out, the call raises `LedgerError`.
 
