@@ -19,7 +19,7 @@ from adclient._command.output import Writer, json_line
 from adclient._command.terminal import YELLOW, tell
 from adclient._service.file import read_service
 from adclient._show.tracebacks import needs
-from adclient._tables.records import row_of
+from adclient._tables.rows import row_of
 from adclient._values.json_values import JSON, has_fields
 from adclient._values.redact import without_secrets
 from adclient.errors import AdClientError, ConfigurationError

@@ -15,7 +15,7 @@ from stat import S_ISFIFO
 from adclient._command.terminal import BOLD, did_you_mean, for_people, painted, width_of
 from adclient._show.html import ranked_columns
 from adclient._tables.items import Items
-from adclient._tables.records import Row, by_name, json_text, row_of
+from adclient._tables.rows import Row, by_name, json_text, row_of
 from adclient._values.json_values import is_object
 from adclient._values.text import WHOLE, short
 from adclient.errors import AdClientError, ConfigurationError

@@ -23,7 +23,7 @@ from typing import (
 import attrs
 import pyarrow
 
-from adclient._tables.records import encodable, json_text
+from adclient._tables.rows import encodable, json_text
 from adclient._values.json_values import declared_fields, has_fields
 from adclient._values.text import short
 

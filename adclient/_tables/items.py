@@ -147,7 +147,7 @@ class Items(Shown, Generic[T_co]):
             >>> page.data.to_records()[0]["confidence"]
             0.96
         """
-        from adclient._tables.records import ACCOUNT, record
+        from adclient._tables.rows import ACCOUNT, record
 
         records = [record(item) for item in self._items]
         if self._account_id is None or any(ACCOUNT in each for each in records):

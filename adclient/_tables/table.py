@@ -16,7 +16,7 @@ from adclient._tables.columns import (
     has_types,
     string_array,
 )
-from adclient._tables.records import ACCOUNT, OURS, by_name, encodable, json_text, record
+from adclient._tables.rows import ACCOUNT, OURS, by_name, encodable, json_text, record
 from adclient._values.containers import ByField
 from adclient._values.json_values import as_json, is_array, is_choice, is_object
 from adclient._values.text import short
