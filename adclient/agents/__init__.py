@@ -15,7 +15,7 @@ from adclient._values.text import short
 from adclient.agents import _results as results
 from adclient.errors import AdClientError, InvalidRequest
 from adclient.extend import OPERATIONS, Operation, parts_of, run, validated
-from adclient.ledger import Entry
+from adclient.ledger.entry import Entry
 from adclient.ledger.sql import SQLLedger
 from adclient.policy import Policy
 from adclient.policy.guard import RecordedCall, guard_of

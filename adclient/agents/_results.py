@@ -25,7 +25,7 @@ from adclient.errors import (
     ServerError,
     TransportError,
 )
-from adclient.ledger import Entry
+from adclient.ledger.entry import Entry
 from adclient.models import PENDING_APPROVAL, Draft, Item
 
 if TYPE_CHECKING:

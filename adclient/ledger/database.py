@@ -8,7 +8,7 @@ from typing import Literal
 from weakref import WeakSet, finalize
 
 from adclient._tasks.clock import monotonic
-from adclient.ledger import WAIT_UNTIL
+from adclient.ledger.entry import WAIT_UNTIL
 from adclient.ledger.transaction import DatabaseConnection
 
 _everywhere: WeakSet["IdleConnections"] = WeakSet()

@@ -11,7 +11,7 @@ from adclient._values.json_values import JSON, values_named
 from adclient._values.redact import one_line
 from adclient._values.text import short, short_end
 from adclient.errors import AdClientError
-from adclient.ledger import DraftOutcome, Entry, OutcomeState
+from adclient.ledger.entry import DraftOutcome, Entry, OutcomeState
 from adclient.models import Item
 from adclient.policy.rules import by_value
 

@@ -14,7 +14,7 @@ from adclient.ledger.sql import SQLLedger
 from adclient.ledger.transaction import SCHEMA, DatabaseConnection, DatabaseError
 
 if TYPE_CHECKING:
-    from adclient.gate import GateDatabase
+    from adclient.gate.databases import GateDatabase
     from adclient.ledger.postgres_connection import TimedConnection
 
 _FORMAT = "adclient ledger, format 2"
@@ -100,7 +100,7 @@ class PostgresLedger(SQLLedger):
         super().__init__(self._redactor.redact(shown), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.gate import PostgresGate
+        from adclient.gate.databases import PostgresGate
 
         return PostgresGate(self._shown, self._reason, self._connect)
 

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import waiting
 
 from adclient._tasks.clock import monotonic
-from adclient.ledger import WAIT_UNTIL
+from adclient.ledger.entry import WAIT_UNTIL
 
 LONGEST_SILENCE = 60.0  # seconds; a server that sorts a long ledger sends nothing meanwhile
 _INTERVAL = 0.05  # seconds after which psycopg resumes what waits

@@ -14,8 +14,8 @@ from adclient._tables.items import Items
 from adclient._tasks.clock import monotonic
 from adclient._values.json_values import is_choice
 from adclient.errors import ConfigurationError, LedgerError
-from adclient.ledger import WAIT_UNTIL, Check, DraftOutcome, Entry, State
 from adclient.ledger.database import LOCKED, IdleConnections, Mode, machine_time
+from adclient.ledger.entry import WAIT_UNTIL, Check, DraftOutcome, Entry, State
 from adclient.ledger.outcomes import Reading
 from adclient.ledger.transaction import (
     FIRST_HASH,
@@ -33,7 +33,7 @@ from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
-    from adclient.gate import GateDatabase
+    from adclient.gate.databases import GateDatabase
 else:
     _types = deferred("adclient.AdClient", "adclient.AsyncAdClient")
     AdClient, AsyncAdClient = _types.AdClient, _types.AsyncAdClient

@@ -23,7 +23,7 @@ from adclient.ledger.sql import SQLLedger
 from adclient.ledger.transaction import SCHEMA, DatabaseConnection, DatabaseError, Transaction
 
 if TYPE_CHECKING:
-    from adclient.gate import GateDatabase
+    from adclient.gate.databases import GateDatabase
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 2
@@ -115,7 +115,7 @@ class SQLiteLedger(SQLLedger):
         super().__init__(str(self._path), now)
 
     def __gate__(self) -> "GateDatabase":
-        from adclient.gate import SQLiteGate
+        from adclient.gate.databases import SQLiteGate
 
         return SQLiteGate(self._path, self._reason, self._now)
 

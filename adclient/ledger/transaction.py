@@ -13,7 +13,7 @@ from adclient._values import jsontext
 from adclient._values.json_values import JSON, differ, is_deeper
 from adclient._values.redact import one_line
 from adclient.errors import LedgerError
-from adclient.ledger import Entry, State, deadline_text, read_at
+from adclient.ledger.entry import Entry, State, deadline_text, read_at
 from adclient.models import Diff
 from adclient.policy import Usage, rules
 

@@ -19,7 +19,7 @@ from adclient.errors import (
     TransportError,
 )
 from adclient.extend import parts_of, run
-from adclient.ledger import Entry, deadline_text, read_at
+from adclient.ledger.entry import Entry, deadline_text, read_at
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange, sums_of
@@ -28,7 +28,7 @@ from adclient.policy import Policy
 from adclient.policy.guard import AlreadyReserved, Guard, RecordedCall, guard_of
 
 if TYPE_CHECKING:
-    from adclient.plan import Plan
+    from adclient.plan.plan import Plan
 
 
 _SUMMED = ("allowed", "staged", "already staged")  # the others should not go live

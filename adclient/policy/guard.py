@@ -13,7 +13,7 @@ from adclient._values.redact import one_line
 from adclient._values.text import name_of
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.extend import Call, parts_of, warn
-from adclient.ledger import Entry, Ledger, LedgerWarning, State, waiting_until
+from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State, waiting_until
 from adclient.models import Diff, Draft, Result
 from adclient.options import check_methods, check_type
 from adclient.policy import Policy, PolicyWarning, rules

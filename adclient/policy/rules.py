@@ -16,7 +16,7 @@ from adclient._values import jsontext
 from adclient._values.json_values import JSON
 from adclient._values.text import NOTE, decoded, pieces_of, short, short_end
 from adclient.extend import OPERATIONS, Call
-from adclient.ledger import Entry
+from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import (
     LONGEST_KEY,

@@ -14,7 +14,7 @@ from raw_server import LISTING, Connection, RawServer, reply
 
 from adclient._tasks.clock import monotonic
 from adclient.extend import OPERATIONS, validated
-from adclient.gate import BURST, GateState
+from adclient.gate.databases import BURST, GateState
 from adclient.ledger import open_ledger
 
 PAUSE = 0.5

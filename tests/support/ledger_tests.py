@@ -32,8 +32,9 @@ from waiting import stop_clock
 import adclient.ledger.database
 from adclient import CallTimeout, ConfigurationError, Diff, Draft, LedgerError
 from adclient._tasks.clock import monotonic
-from adclient.ledger import WAIT_UNTIL, Entry, open_ledger
+from adclient.ledger import Entry, open_ledger
 from adclient.ledger.database import _close_everywhere
+from adclient.ledger.entry import WAIT_UNTIL
 from adclient.policy import Policy, Refusal, Usage
 from adclient.testing import FakeAdService
 
