@@ -230,15 +230,12 @@ def curl_of(call: Call, builder: RequestBuilder, private: Collection[str], crede
     if request.body is not None:
         body = request.body.decode()
         if request.body != first.body:
-            fields, own = (_fields(each.body) for each in (request, first))
+            fields, own = (
+                cast("dict[str, JSON]", jsontext.loads(each.body or b"{}"))
+                for each in (request, first)
+            )
             shown = {k: value if own.get(k) == value else "…" for k, value in fields.items()}
             body = jsontext.dumps(shown, "body")
         lines.append(f"--data-raw {shlex.quote(body)}")
     text = " \\\n  ".join(lines)
     return f"{text}\n# and the headers of auth=" if credentials == "auth" else text
-
-
-def _fields(body: bytes | None) -> dict[str, JSON]:
-    fields = jsontext.loads(body or b"{}")
-    assert isinstance(fields, dict)
-    return fields

@@ -215,26 +215,24 @@ class Body:
         for start in range(0, len(chunk), _PIECE):
             if self.is_enough:
                 return
-            self._take(chunk[start : start + _PIECE])
-
-    def _take(self, chunk: bytes) -> None:
-        if self._inflate is None:
-            self._received += chunk
-        # In pieces: a few kilobytes may decompress to more than a body may have. What follows the
-        # end is padding or junk.
-        while self._inflate is not None and not (self.is_enough or self._inflate.eof):
-            try:
-                piece = self._inflate.decompress(chunk, _PIECE)
-            except zlib.error:
-                self.defect = "its compressed data is damaged"
-                return
-            self._received += piece
-            chunk = self._inflate.unconsumed_tail
-            if not chunk and len(piece) < _PIECE:
-                break
-        if len(self._received) > self._longest and not self._is_error:
-            self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
-            del self._received[LONGEST_ERROR_BODY:]  # an error shows only the beginning
+            raw = chunk[start : start + _PIECE]
+            if self._inflate is None:
+                self._received += raw
+            # In pieces: a few kilobytes may decompress to more than a body may have. What follows
+            # the end is padding or junk.
+            while self._inflate is not None and not (self.is_enough or self._inflate.eof):
+                try:
+                    piece = self._inflate.decompress(raw, _PIECE)
+                except zlib.error:
+                    self.defect = "its compressed data is damaged"
+                    return
+                self._received += piece
+                raw = self._inflate.unconsumed_tail
+                if not raw and len(piece) < _PIECE:
+                    break
+            if len(self._received) > self._longest and not self._is_error:
+                self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
+                del self._received[LONGEST_ERROR_BODY:]  # an error shows only the beginning
 
     def finish(self) -> None:
         """Note that the last chunk was fed."""

@@ -22,25 +22,25 @@ def html_of(shown: Card | Table) -> str:
     if shown.diff is not None:
         changes, remarks = diffs.rows(shown.diff)
         rows, notes = [*rows, *changes], [*notes, *remarks]
+    body = ""
+    for row in rows:
+        if len(row) == 1:
+            body += f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
+            continue
+        if not isinstance(row, Change):
+            name, cell = _html(short_end(row[0])), _html(row[1], NOTE)
+        else:  # in the colours of the approval page, and readable without them
+            name, before, after, remark = (_html(text, WHOLE) for text in row)
+            remark = remark and f" <span{_MUTED}>{remark}</span>"
+            cell = f"<del{_OLD}>{before}</del> → <ins{_NEW}>{after}</ins>{remark}"
+            if row.before == "—":
+                cell = f"<ins{_NEW}>+ {after}</ins>"
+            elif row.after == "—":
+                cell = f"<del{_OLD}>− {before}</del>"
+        body += f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
     # The space is for pages that show notebooks without their styles.
     badge = f' <span style="{_BADGE}">{_html(shown.state)}</span>' if shown.state else ""
-    return _framed(shown.title, badge, "".join(map(_card_row, rows)), notes)
-
-
-def _card_row(row: Row) -> str:
-    if len(row) == 1:
-        return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
-    if not isinstance(row, Change):
-        name, cell = _html(short_end(row[0])), _html(row[1], NOTE)
-    else:  # in the colours of the approval page, and readable without them
-        name, before, after, remark = (_html(text, WHOLE) for text in row)
-        remark = remark and f" <span{_MUTED}>{remark}</span>"
-        cell = f"<del{_OLD}>{before}</del> → <ins{_NEW}>{after}</ins>{remark}"
-        if row.before == "—":
-            cell = f"<ins{_NEW}>+ {after}</ins>"
-        elif row.after == "—":
-            cell = f"<del{_OLD}>− {before}</del>"
-    return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
+    return _framed(shown.title, badge, body, notes)
 
 
 def _table(table: Table) -> str:

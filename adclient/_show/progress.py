@@ -51,7 +51,16 @@ class Bar:
         with suppress(Exception):  # such as a closed pipe: a bar is not worth an error
             shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
             if getattr(shell, "kernel", None) is not None:  # a notebook
-                self._display()
+                display: Any = import_module("IPython.display").display
+                length = f' value="{self._done}" max="{self._total}"' if self._total else ""
+                bar = f'<progress aria-label="{self._title}"{length}></progress> '
+                html = (bar if self._total or self._is_open else "") + self._text
+                bundle = {"text/plain": self._text, "text/html": html}
+                # A saved or exported notebook has what was displayed last.
+                if self._shown is None:
+                    self._shown = display(bundle, raw=True, display_id=True)
+                else:
+                    self._shown.update(bundle, raw=True)
             elif sys.stderr.isatty():
                 text = self._text
                 if self._total:
@@ -63,18 +72,6 @@ class Bar:
                     _line = ""
             elif not self._is_open:
                 print(self._text, file=sys.stderr)
-
-    def _display(self) -> None:
-        display: Any = import_module("IPython.display").display
-        length = f' value="{self._done}" max="{self._total}"' if self._total else ""
-        bar = f'<progress aria-label="{self._title}"{length}></progress> '
-        html = (bar if self._total or self._is_open else "") + self._text
-        bundle = {"text/plain": self._text, "text/html": html}
-        # A saved or exported notebook has what was displayed last.
-        if self._shown is None:
-            self._shown = display(bundle, raw=True, display_id=True)
-        else:
-            self._shown.update(bundle, raw=True)
 
     @property
     def _text(self) -> str:

@@ -230,14 +230,14 @@ async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None
         await done.wait()
     except BaseException:
         if undo is not None and not future.cancel():
-            executor.submit(copy_context().run, _call_after_success, undo, future)
+
+            def undo_success() -> None:
+                if future.exception() is None:
+                    undo()
+
+            executor.submit(copy_context().run, undo_success)
         raise
     return future.result()
-
-
-def _call_after_success(function: Callable[[], object], ended: "Future[T]") -> None:
-    if ended.exception() is None:
-        function()
 
 
 # Of each loop: a thread does not survive a fork, and neither does a loop.

@@ -37,32 +37,29 @@ class Document:
         shown = (f" {step + 1}" if isinstance(step, int) else f".{key_text(step)}" for step in path)
         where = short("".join(shown).removeprefix("."), NOTE)
         steps = path if key is None else (*path, key)
-        line = self._line_of(*steps)
-        parts = [self.name, *[f"line {line}"] * (line > 0), *[where] * bool(path)]
-        return ConfigurationError(
-            f"{', '.join(parts)}: {problem}", argument=".".join(map(str, steps))
-        )
-
-    def _line_of(self, *path: str | int) -> int:
-        """The line where a value begins, or the last table on the way to it; 0 for none."""
         lines = self.text.split("\n")
 
         def depth(end: int) -> int:
-            """How far the path leads in the shortest valid part of the file with so many lines."""
+            """How many steps the shortest valid part of the file with so many lines has."""
             while True:
                 with suppress(tomllib.TOMLDecodeError):  # within an array of several lines
                     values: Any = tomllib.loads("\n".join(lines[:end]))
                     break
                 end += 1
-            for found, step in enumerate(path):
+            for found, step in enumerate(steps):
                 try:
                     values = values[step]
                 except (LookupError, TypeError):
                     return found
-            return len(path)
+            return len(steps)
 
+        # Where the value begins, or the last table on the way to it; 0 for none.
         deepest = depth(len(lines))
-        return bisect_left(range(len(lines)), deepest, key=depth) if deepest else 0
+        line = bisect_left(range(len(lines)), deepest, key=depth) if deepest else 0
+        parts = [self.name, *[f"line {line}"] * (line > 0), *[where] * bool(path)]
+        return ConfigurationError(
+            f"{', '.join(parts)}: {problem}", argument=".".join(map(str, steps))
+        )
 
     def check_keys(self, table: Collection[str], known: Collection[str], *path: str | int) -> None:
         """Refuse a key of the table at `path` that is not one of the known ones."""

@@ -85,7 +85,13 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
     each = [policy.for_account(name) for name in policy.accounts or policy.account or ()]
     each += [policy] if policy.accounts is None else []
     patterns = {*chain(*(("*",) if own.operations is None else own.operations for own in each))}
-    allowed, known = _keys_of(each), dict[str, JSON]()
+    # Each key that a write may set, with its highest amount; none if one policy allows any key.
+    allowed, known = dict[str, Decimal](), dict[str, JSON]()
+    is_open = any(own.fields is None and own.money is None for own in each)
+    for own in () if is_open else each:
+        limits = own.money or {}
+        for key in (*(own.fields or ()), *limits):
+            allowed[key] = max(allowed.get(key, _ZERO), limits.get(key, _ANY))
     described = [
         _described(operation, policy, allowed, known)
         for operation in OPERATIONS
@@ -225,18 +231,6 @@ def _ledger_to_list(client: "AdClient | AsyncAdClient", writes: bool) -> SQLLedg
 def _refused(name: str, argument: str, problem: str) -> InvalidRequest:
     text = f"{name}: {argument} {problem}; nothing was sent"
     return InvalidRequest(text, operation=name, argument=argument)
-
-
-def _keys_of(policies: list[Policy]) -> dict[str, Decimal]:
-    """Each key that a write may set, with its highest amount; empty if one policy allows any."""
-    allowed = dict[str, Decimal]()
-    for each in policies:
-        if each.fields is None and each.money is None:
-            return {}
-        limits = each.money or {}
-        for key in (*(each.fields or ()), *(each.money or ())):
-            allowed[key] = max(allowed.get(key, _ZERO), limits.get(key, _ANY))
-    return allowed
 
 
 def _described(

@@ -81,9 +81,17 @@ def report_of(
     report = PlanReport(plan_id=plan.id, title=plan.title, changes=tuple(changes), money=money)
     if ledger is None:
         return report
+    keys = {change.key for change in plan.changes}
+    notes: list[str] = []
     try:
-        notes = tuple(_notes_on_edited(plan, ledger))
-        return attrs.evolve(report, notes=notes, ledger_head=ledger.__head__())
+        for entry in ledger.entries(plan_id=plan.id):
+            is_rejected = entry.over_limit is not None and not entry.blocks
+            if entry.may_be_draft and not is_rejected and entry.change not in keys:
+                what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
+                how = "was staged by a change that was edited or removed since"
+                where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
+                notes.append(f"{what} {how} ({where})")
+        return attrs.evolve(report, notes=tuple(notes), ledger_head=ledger.__head__())
     except Exception as error:  # the drafts are staged anyway
         return attrs.evolve(report, ledger_problem=str(error))
 
@@ -114,17 +122,6 @@ def _staged(client: AdClient, guard: Guard, change: PlannedChange) -> tuple[Chan
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), True
     return _report_on_entry(change, call.ended[0], "staged"), False
-
-
-def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
-    """A note on each draft that a change of this plan staged before it was edited."""
-    keys = {change.key for change in plan.changes}
-    for entry in ledger.entries(plan_id=plan.id):
-        is_rejected = entry.over_limit is not None and not entry.blocks
-        if entry.may_be_draft and not is_rejected and entry.change not in keys:
-            what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
-            where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
-            yield f"{what} was staged by a change that was edited or removed since ({where})"
 
 
 def _report_on_entry(

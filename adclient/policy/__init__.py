@@ -60,10 +60,6 @@ def _seconds_of(value: str | int | float | Decimal | None) -> Decimal | None:
     return _amount_of(number)
 
 
-def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | None":
-    return MappingProxyType(dict(value)) if isinstance(value, Mapping) else value
-
-
 @attrs.frozen(kw_only=True, repr=False)
 class Policy(Shown):
     """The calls that a client may make; all others are refused before anything is sent.
@@ -130,15 +126,18 @@ class Policy(Shown):
     change_at_most: Decimal | None = attrs.field(default=None, converter=_amount_of)
     drafts_per_day: int | None = None
     no_repeat_within: Decimal | None = attrs.field(default=None, converter=_seconds_of)
-    account: Mapping[str, "Policy"] | None = attrs.field(
-        default=None, converter=_policies, hash=False
-    )
+    account: Mapping[str, "Policy"] | None = attrs.field(default=None, hash=False)
 
     def __attrs_post_init__(self) -> None:
         for rule in ("accounts", "operations", "fields"):
             if (texts := getattr(self, rule)) is not None:
                 (_check_keys if rule == "fields" else _check_texts)(rule, texts)
-        _check_patterns(self.operations or ())
+        names = [operation.full_name for operation in OPERATIONS]
+        for pattern in self.operations or ():
+            if not any(fnmatchcase(name, pattern) for name in names):
+                near = difflib.get_close_matches(short(pattern), names, 1) or names
+                problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
+                raise _refused("operations", problem)
         if self.money is not None:
             if not is_object(self.money):
                 kind = type(self.money).__name__
@@ -166,8 +165,10 @@ class Policy(Shown):
                 raise _refused(rule, "has rules, but accounts does not allow it")
         if self.account and self.accounts is None:
             object.__setattr__(self, "accounts", tuple(self.account))
-        if not any(_rules_of(own) for own in (self.account or {}).values()):
-            object.__setattr__(self, "account", None)  # a policy without rules is `Policy()`
+        # A policy without rules is `Policy()`.
+        has_own = any(map(_rules_of, (self.account or {}).values()))
+        account = MappingProxyType(dict(self.account or {})) if has_own else None
+        object.__setattr__(self, "account", account)
 
     def for_account(self, account_id: str) -> Self:
         """Return this policy as it applies to one account, which is then the only one allowed.
@@ -276,16 +277,6 @@ def _check_texts(rule: str, texts: object) -> None:
             raise _refused(rule, f"must have {what}, not {short(text)!r}")
         if text in texts[:index]:
             raise _refused(rule, f"has {short(text)} twice")
-
-
-def _check_patterns(patterns: Sequence[str]) -> None:
-    """Check that each pattern matches an operation."""
-    names = [operation.full_name for operation in OPERATIONS]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            near = difflib.get_close_matches(short(pattern), names, 1) or names
-            problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
-            raise _refused("operations", problem)
 
 
 def _check_keys(rule: str, keys: Sequence[str]) -> None:

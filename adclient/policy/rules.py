@@ -52,8 +52,14 @@ def refusal_of(policy: Policy, call: Call) -> Refusal | None:
     is_limited = is_write and not (policy.fields is None and policy.money is None)
     if not is_limited and policy.accounts is None:
         return None
-    cursor = {} if is_write else {"cursor": _of_cursor(call.cursor)}
-    arguments = {**call.arguments, **cursor}
+    arguments = dict(call.arguments)
+    if not is_write:
+        # What a continuation names; each text in it may be a URL with a query, or JSON.
+        texts = [text for _, text in leaves({"": call.cursor}) if isinstance(text, str)]
+        queries = "&".join(text.partition("?")[2] for text in texts)
+        pairs = [decoded(piece) for piece in pieces_of(queries) if "=" in piece]
+        values = ({name: _of_text(value)} for name, value in pairs)
+        arguments["cursor"] = [call.cursor, *map(_of_text, texts), *values]
     return next(_refusals_of_keys(policy, arguments, is_limited=is_limited), None)
 
 
@@ -104,14 +110,6 @@ def _refusals_of_keys(
                 yield Refusal("money", f"{_shown(key, value)}, and money allows 0 to {short(most)}")
         elif is_limited and key not in fields and not key.startswith(opened):
             yield Refusal(rule, f"{short_end(key)} is listed neither in fields nor in money")
-
-
-def _of_cursor(cursor: JSON) -> JSON:
-    """What a continuation names; each text in it may be a URL with a query, or JSON."""
-    texts = [text for _, text in leaves({"": cursor}) if isinstance(text, str)]
-    queries = "&".join(text.partition("?")[2] for text in texts)
-    pairs = [decoded(piece) for piece in pieces_of(queries) if "=" in piece]
-    return [cursor, *map(_of_text, texts), *({name: _of_text(value)} for name, value in pairs)]
 
 
 def _of_text(text: str) -> JSON:
