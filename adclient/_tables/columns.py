@@ -106,7 +106,7 @@ class Column:
             if self.element is not None:
                 lists = values
                 if kinds != {list}:
-                    lists = [sorted(v, key=repr) if isinstance(v, Set) else v for v in values]
+                    lists = [sorted(v, key=repr) if issubclass(type(v), Set) else v for v in lists]
                 ends = [*accumulate([len(each or ()) for each in lists], initial=0)]
                 elements = [*chain.from_iterable(filter(None, lists))]
                 inside = self.element.array(elements, f"{path}[]")
@@ -176,7 +176,7 @@ def _column(
             scalar = pyarrow.decimal128(*digits)
         return Column(scalar, is_nullable, classes, prepare)
     cls = _class_of(kind)
-    if issubclass(cls, Collection) and not issubclass(cls, Mapping):
+    if _is_array(cls):
         inner = [each for each in get_args(kind) if each is not ...]
         element = _column(inner or [object], digits, inside)
         return Column(pyarrow.list_(element.type), is_nullable, (Collection,), element=element)
@@ -204,3 +204,7 @@ def _class_of(annotation: object) -> type[object]:
     """The class of an annotation, without its arguments."""
     cls: object = get_origin(annotation) or annotation
     return cls if isinstance(cls, type) else object
+
+
+def _is_array(cls: type) -> bool:
+    return issubclass(cls, Collection) and not issubclass(cls, Mapping)

@@ -145,20 +145,18 @@ def call_tool(
         ['status: ENABLED -> PAUSED']
     """
     if hasattr(client, "aclose"):
-        return _call_async(client, name, arguments, writes)
+
+        async def call_async() -> Object:
+            try:
+                call, show = _prepared(client, name, arguments, writes)
+                return show(await call())
+            except AdClientError as error:
+                return results.of_error(error)
+
+        return call_async()
     try:
         call, show = _prepared(client, name, arguments, writes)
         return show(call())
-    except AdClientError as error:
-        return results.of_error(error)
-
-
-async def _call_async(
-    client: "AdClient | AsyncAdClient", name: str, arguments: object, writes: bool
-) -> Object:
-    try:
-        call, show = _prepared(client, name, arguments, writes)
-        return show(await call())
     except AdClientError as error:
         return results.of_error(error)
 
