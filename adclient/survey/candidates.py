@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import attrs
@@ -80,23 +81,18 @@ def ways_without_names(found: Examination, reading: Reading) -> Iterator[Candida
 
     A function that does not fit raises, so that nothing is sent.
     """
-    if _is_followed(reading.pages[0], found.options.base_url):
-        yield FOLLOWED
+    first = reading.pages[0]
+    with suppress(AdClientError, JSONError):
+        call = attrs.evolve(first.probe, cursor=first.view.next).call()
+        endpoint = found.options.base_url + first.probe.operation.path
+        # Whether a client takes the continuation for a URL, and follows it.
+        if query_from_next_url(call, endpoint, Conventions()) is not None:
+            yield FOLLOWED
     for known in found.known.values():
         is_alike = known.name and known.settings == by_name(known.name, reading).settings
         if is_alike or known.settings.get("continuation") is not None:
             yield known
     yield from _BY_FUNCTIONS
-
-
-def _is_followed(first: Observation, base_url: str) -> bool:
-    """Whether a client takes a continuation for a URL, and follows it."""
-    endpoint = base_url + first.probe.operation.path
-    try:
-        call = attrs.evolve(first.probe, cursor=first.view.next).call()
-        return query_from_next_url(call, endpoint, Conventions()) is not None
-    except (AdClientError, JSONError):
-        return False
 
 
 def names_of(reading: Reading) -> list[str]:

@@ -116,7 +116,25 @@ def conform(
                 run.results[operation.full_name, name] = verdict, run.redacted(seen)
     except StoppedError as stop:
         stopped = str(stop)
-    return _report(run, stopped)
+    platforms = {platform for platform, _ in run.accepted}
+    results: list[ConformResult] = []
+    for each in CHECKS:
+        name, unknown = each.operation, stopped or "there was nothing to check"
+        rest = run.results.get((name, _OTHERS), ("not run", unknown))
+        result, seen = run.results.get((name, each.name), rest)
+        is_read = each.name == "HTTP status" and name in READS
+        if result == "open" and is_read and READS[name].namespace in platforms:
+            result = "failed"  # as other reads of this platform accept an account
+        if result == "failed" and not run.has_responded:
+            result = "not run"
+        results.append(ConformResult(each, result, seen))
+    return ConformReport(
+        base_url=session.parts.options.base_url,
+        results=tuple(results),
+        sent=session.sent,
+        staged_in=staging,
+        stopped=stopped,
+    )
 
 
 def _as_tuple(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -152,31 +170,20 @@ class _Run:
         return one_line(self.session.redact(text))
 
 
-def _report(run: _Run, stopped: str | None) -> ConformReport:
-    platforms = {platform for platform, _ in run.accepted}
-    results: list[ConformResult] = []
-    for check in CHECKS:
-        name, unknown = check.operation, stopped or "there was nothing to check"
-        rest = run.results.get((name, _OTHERS), ("not run", unknown))
-        verdict, seen = run.results.get((name, check.name), rest)
-        is_read = check.name == "HTTP status" and name in READS
-        if verdict == "open" and is_read and READS[name].namespace in platforms:
-            verdict = "failed"  # as other reads of this platform accept an account
-        if verdict == "failed" and not run.has_responded:
-            verdict = "not run"
-        results.append(ConformResult(check, verdict, seen))
-    return ConformReport(
-        base_url=run.session.parts.options.base_url,
-        results=tuple(results),
-        sent=run.session.sent,
-        staged_in=run.staging,
-        stopped=stopped,
-    )
-
-
 def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
     """Run the checks of a read with the account that fits it best."""
-    account_id, first = _accepted(run, operation)
+    platform = operation.namespace
+    responses: list[Observation] = []
+    for each in sorted(run.accounts, key=lambda each: (platform, each) not in run.accepted):
+        first = run.ask(operation, {"account_id": each})
+        responses.append(first)
+        if first.is_success:
+            run.accepted.add((platform, each))
+        if first.items:
+            break
+    # The response that says most, best with items.
+    first = max(responses, key=lambda it: (bool(it.items), it.is_success - it.is_refused))
+    account_id = first.probe.account_id
     if first.is_sent:
         yield "HTTP status", "open" if first.is_refused else first.status == 200, first.text
     if not first.is_success:
@@ -204,20 +211,6 @@ def _check_read(run: _Run, operation: Operation) -> Iterator[Found]:
         # With which status it is refused is open.
         yield f"{name} account_id", not is_wrong and (is_right or "open"), received.text
     yield _OTHERS, "not run", "there are no items"
-
-
-def _accepted(run: _Run, operation: Operation) -> tuple[str, Observation]:
-    """The account whose response says most, best with items, and that response."""
-    found: list[tuple[str, Observation]] = []
-    platform = operation.namespace
-    for account_id in sorted(run.accounts, key=lambda each: (platform, each) not in run.accepted):
-        received = run.ask(operation, {"account_id": account_id})
-        if received.is_success:
-            run.accepted.add((platform, account_id))
-        if received.items:
-            return account_id, received
-        found.append((account_id, received))
-    return max(found, key=lambda each: each[1].is_success - each[1].is_refused)
 
 
 def _read_listing(

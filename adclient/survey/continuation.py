@@ -161,7 +161,10 @@ def _effective(found: Examination, reading: Reading, names: Sequence[str]) -> It
 
 
 def _decide(found: Examination, reading: Reading, ways: list[Way], endings: list[Way]) -> None:
-    """Choose the way that loses no items, by reading each to its end if there are several."""
+    """Choose the way that loses no items, by reading each to its end if there are several.
+
+    If there is none, say why.
+    """
     labels = " and ".join(candidate.label for candidate, _ in ways)
     ways, lost = _compared(found, reading, ways)
     ways = [way for way in ways if certainty_of(*way) != "not observed"]
@@ -186,22 +189,17 @@ def _decide(found: Examination, reading: Reading, ways: list[Way], endings: list
             if other.chosen is not None and other.chosen.label in lost and better:
                 other.chosen = better[0]
     elif not chosen:
-        _explain(reading, labels, is_certain=bool(ways))
-
-
-def _explain(reading: Reading, labels: str, *, is_certain: bool) -> None:
-    """Say why no way is right."""
-    overlapping = [label for label, effect in reading.tried.items() if effect == "overlap"]
-    if is_certain:
-        reading.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
-        reading.step = ASK
-    elif labels:
-        reading.trouble, reading.step = f"whether {labels} loses items is not certain", LARGER
-    elif overlapping:
-        reading.trouble = f"with {overlapping[0]}, pages overlap, so items come twice"
-        reading.step = ASK
-    elif not reading.trouble:
-        reading.trouble = f"no way to continue it was found, of {len(reading.tried)}"
+        overlapping = [label for label, effect in reading.tried.items() if effect == "overlap"]
+        if ways:
+            reading.trouble = f"with {labels}, pages skip items: a value beside `next` leads to one"
+            reading.step = ASK
+        elif labels:
+            reading.trouble, reading.step = f"whether {labels} loses items is not certain", LARGER
+        elif overlapping:
+            reading.trouble = f"with {overlapping[0]}, pages overlap, so items come twice"
+            reading.step = ASK
+        elif not reading.trouble:
+            reading.trouble = f"no way to continue it was found, of {len(reading.tried)}"
 
 
 def _compared(found: Examination, reading: Reading, ways: list[Way]) -> tuple[list[Way], set[str]]:

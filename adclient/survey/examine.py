@@ -182,8 +182,13 @@ def _verify(found: Examination, service: Service) -> None:
 
 def _run(found: Examination) -> None:
     """Find a read that is accepted; then vary it and the others, one thing at a time."""
-    if found.base is None:
-        _find(found)
+    # Best one whose items depend on the account.
+    for name in () if found.base else _FIRST_READS:
+        reading = _read(found, READS[name])
+        if reading.difference:
+            found.base = reading
+        if reading.difference or not (reading.pages or _is_of_one(reading.first)):
+            break
     if found.base is None:
         return
     found.readings.setdefault(found.base.name, found.base)
@@ -212,16 +217,6 @@ def _read_listing(found: Examination, reading: Reading, reserve: int) -> None:
     # Half of what is left, so that one long listing does not use up all of it.
     share = int(found.session.left() - reserve - _FOR_SIZES) // (2 if reserve else 1)
     read_on(found, reading, share)
-
-
-def _find(found: Examination) -> None:
-    """Find a read that is accepted, best one whose items depend on the account."""
-    for name in _FIRST_READS:
-        reading = _read(found, READS[name])
-        if reading.difference:
-            found.base = reading
-        if reading.difference or not (reading.pages or _is_of_one(reading.first)):
-            return
 
 
 def _is_of_one(seen: Observation) -> bool:

@@ -51,8 +51,12 @@ def findings_of(found: Examination) -> tuple[Finding, ...]:
     limits: list[Finding] = []
     if (limited := found.session.limited) is not None:
         after = limited.headers.get("retry-after")
-        more = "" if after is None else f", with a Retry-After of {one_line(after, 40)}"
-        limits.append(Finding("limits", f"429 when they are exceeded{more}"))
+        wait = "" if after is None else f", with a Retry-After of {one_line(after, 40)}"
+        limits.append(Finding("limits", f"429 when they are exceeded{wait}"))
+    counts = {each.name: sum(len(page.ids) for page in each.views) for each in accepted}
+    items = ", ".join(f"{name}: {count} items" for name, count in counts.items())
+    part = [each.name for each in accepted if not each.is_whole]
+    more = f"; not to its end: {', '.join(part)}" * bool(part)
     return (
         Finding("service", "reachable", f"{found.base.first.probe}: {found.base.first}"),
         _credentials(found),
@@ -62,7 +66,7 @@ def findings_of(found: Examination) -> tuple[Finding, ...]:
         *_together(ends, "end of listing", "no listing was read to its end"),
         _request_id(found),
         *limits,
-        _reads(accepted),
+        Finding("reads", f"{len(accepted)} of 7 are accepted{more}", items),
     )
 
 
@@ -205,15 +209,6 @@ def _request_id(found: Examination) -> Finding:
     certainty: Certainty = "observed" if len(headers) > 1 else "likely"
     settings: dict[str, Setting] = {"request_id_headers": tuple(default if is_default else unique)}
     return Finding(point, one_line(", ".join(unique), 100), observed, certainty, settings)
-
-
-def _reads(accepted: list[Reading]) -> Finding:
-    """Which of the seven reads were accepted."""
-    items = {each.name: sum(len(page.ids) for page in each.views) for each in accepted}
-    observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
-    part = [each.name for each in accepted if not each.is_whole]
-    more = f"; not to its end: {', '.join(part)}" * bool(part)
-    return Finding("reads", f"{len(accepted)} of 7 are accepted{more}", observed)
 
 
 def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """What the doctor reports: findings, and the code and the service file that follow from them."""
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -162,7 +161,14 @@ class Report(ReportRecord):
         if target.exists() and not replace:
             raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
         part = Path(f"{target}.part")
-        text = text_of(with_paths(self.service, partial(_path_from, target.parent)))
+
+        def from_folder(place: str) -> str:  # as a file in the folder names it on every system
+            try:
+                return Path(os.path.relpath(place, target.parent)).as_posix()
+            except ValueError:  # on another drive of Windows
+                return Path(place).absolute().as_posix()
+
+        text = text_of(with_paths(self.service, from_folder))
         part.write_text(text, "utf-8", newline="\n")
         part.replace(target)
         return attrs.evolve(self, path=str(path))
@@ -243,11 +249,3 @@ class Report(ReportRecord):
                 f"The {self.sent} request{plural}, all of them reads": [*map(code, self.requests)],
             },
         )
-
-
-def _path_from(folder: Path, path: str) -> str:
-    """A path as a file in a folder names it on every system."""
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:  # on another drive of Windows
-        return Path(path).absolute().as_posix()

@@ -6,7 +6,7 @@ by some weeks, so that sums, order and weekdays stay.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal, localcontext
@@ -62,21 +62,17 @@ def _shape_of(values: Sequence[JSON], levels: int) -> Shape:
         seen -= {"integer"}  # which are numbers without decimals
     objects = [value for value in values if isinstance(value, dict)]
     elements = [each for value in values if isinstance(value, list) for each in value]
-    has_fields = levels > 1 and not _has_data_as_keys(objects)
+    keys = [frozenset(each) for each in objects if each]
+    every = frozenset[str]().union(*keys)
+    common = every.intersection(*keys)
+    # Otherwise the keys are data, such as people, not the names of fields.
+    is_named = all(map(_FIELD_NAME.fullmatch, every)) and len(every - common) <= _MAX_KEYS
+    has_fields = levels > 1 and is_named and bool(common or not every)
     return Shape(
         types=tuple(kind for kind in get_args(JSONType) if kind in seen),
         items=_shape_of(elements, levels - 1) if elements and levels > 1 else None,
         properties=shapes_of(objects, levels - 1) if has_fields else {},
     )
-
-
-def _has_data_as_keys(objects: Sequence[Mapping[str, JSON]]) -> bool:
-    """Whether the keys of objects are data, such as people, not the names of fields."""
-    keys = [frozenset(each) for each in objects if each]
-    every = frozenset[str]().union(*keys)
-    common = every.intersection(*keys)
-    is_named = all(map(_FIELD_NAME.fullmatch, every))
-    return not is_named or (bool(every) and not common) or len(every - common) > _MAX_KEYS
 
 
 def described(readings: Iterable[Reading], accounts: Iterable[str]) -> dict[str, Listing]:

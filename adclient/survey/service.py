@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 _OTHER_TEXT = "…"
 _LONGEST = 5000  # text of a line
+_NAMES_IN_SETTINGS = ("cursor_parameter", "request_id_headers")  # which are words of the service
 _FIELD = re.compile(r"[A-Za-z_$@][A-Za-z_$@. -]{0,39}")  # others may be data, such as an account
 
 
@@ -32,7 +33,19 @@ def report_of(found: Examination) -> Report:
     findings = findings_of(found)
     wanted = _conventions_of(findings)
     problems = [*problems_of(found, wanted)]
-    findings = tuple(_redacted(finding, redact) for finding in findings)
+    findings = tuple(
+        attrs.evolve(
+            finding,
+            # A terminal obeys what a name of the service may contain.
+            conclusion=one_line(redact(finding.conclusion), _LONGEST),
+            observed=one_line(redact(finding.observed), _LONGEST),
+            settings={
+                name: _mapped(value, redact) if name in _NAMES_IN_SETTINGS else value
+                for name, value in finding.settings.items()
+            },
+        )
+        for finding in findings
+    )
     conventions = _conventions_of(findings)
     if conventions != wanted:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
@@ -95,17 +108,6 @@ def _mapped(value: T, change: Callable[[str], str]) -> T:
         names = [name for name in as_mapping(value) if not name.startswith("_")]
         changed = type(value)(**{name: _mapped(getattr(value, name), change) for name in names})
     return cast(T, changed)
-
-
-def _redacted(finding: Finding, redact: Callable[[str], str]) -> Finding:
-    settings = dict(finding.settings)
-    for name in ("cursor_parameter", "request_id_headers"):  # which are words of the service
-        if name in settings:
-            settings[name] = _mapped(settings[name], redact)
-    # A terminal obeys what a name of the service may contain.
-    conclusion = one_line(redact(finding.conclusion), _LONGEST)
-    observed = one_line(redact(finding.observed), _LONGEST)
-    return attrs.evolve(finding, conclusion=conclusion, observed=observed, settings=settings)
 
 
 def _conventions_of(findings: Iterable[Finding]) -> Conventions:
