@@ -57,7 +57,18 @@ def run(options: argparse.Namespace) -> int:
     if not accounts:
         raise ConfigurationError("--account is missing: pass it, or a file with --check")
     if options.save is not None:
-        _check_writable(options)  # before anything is sent
+        # Whether it can be written is known before anything is sent.
+        if Path(options.save).is_dir():
+            raise ConfigurationError(f"--save: {options.save} is a folder, not a file")
+        if not options.force and Path(options.save).exists():
+            raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
+        part = Path(f"{options.save}.part")  # which `save` writes first
+        try:
+            part.touch()
+            part.unlink()
+        except OSError as error:
+            problem = f"--save: {part} cannot be written: {error.strerror}"
+            raise ConfigurationError(problem) from None
     options.service = file
     settings = connection.settings(options, timeout=None, headers=dict(options.headers))
     proxy, verify = settings.get("proxy"), settings.get("verify", True)
@@ -106,19 +117,6 @@ def run(options: argparse.Namespace) -> int:
     if not report.is_accepted:
         return report.exit_code
     return 6 if changes else int(bool(report.problems))  # what no file can know is no news
-
-
-def _check_writable(options: argparse.Namespace) -> None:
-    if Path(options.save).is_dir():
-        raise ConfigurationError(f"--save: {options.save} is a folder, not a file")
-    if not options.force and Path(options.save).exists():
-        raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
-    part = Path(f"{options.save}.part")  # which `save` writes first
-    try:
-        part.touch()
-        part.unlink()
-    except OSError as error:
-        raise ConfigurationError(f"--save: {part} cannot be written: {error.strerror}") from None
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -95,7 +95,18 @@ def run(options: argparse.Namespace) -> int:
     filters = {name: value for name in _OPTIONS if (value := getattr(options, name)) is not None}
     for name in filters.keys() - {each.name for each in read.parameters}:
         raise ConfigurationError(f"{options.read} takes no {_OPTIONS[name]}")
-    ids = _account_ids(options)
+    ids: list[str] = options.account_id
+    if options.accounts_from is not None:
+        text = connection.read_text("--accounts-from", options.accounts_from)
+        lines = map(str.strip, text.splitlines())
+        ids += [line for line in lines if line and not line.startswith("#")]
+        if not ids:
+            raise ConfigurationError(f"--accounts-from: {options.accounts_from} names no account")
+    elif not ids and (path := connection.service_path(options)) is not None:
+        ids += read_service(path).accounts
+    if not ids:
+        raise ConfigurationError("no account: pass --account ID or --accounts-from FILE")
+    ids = [*dict.fromkeys(ids)]  # each once
     is_one = len(ids) == 1 and options.accounts_from is None
     cls: type[Any] | None = options.cls
     limit: int | None = None if options.sort else options.limit
@@ -131,22 +142,6 @@ def run(options: argparse.Namespace) -> int:
         _read(page, limit, options.cursor, writer)
     writer.end()
     return 0
-
-
-def _account_ids(options: argparse.Namespace) -> list[str]:
-    """The accounts that the options name, or else the service file, each once."""
-    ids: list[str] = options.account_id
-    if options.accounts_from is not None:
-        text = connection.read_text("--accounts-from", options.accounts_from)
-        lines = map(str.strip, text.splitlines())
-        ids += [line for line in lines if line and not line.startswith("#")]
-        if not ids:
-            raise ConfigurationError(f"--accounts-from: {options.accounts_from} names no account")
-    elif not ids and (path := connection.service_path(options)) is not None:
-        ids += read_service(path).accounts
-    if not ids:
-        raise ConfigurationError("no account: pass --account ID or --accounts-from FILE")
-    return [*dict.fromkeys(ids)]
 
 
 def _write_accounts(

@@ -49,12 +49,12 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--host needs --http")
     import anyio
 
-    from adclient.mcp import LOOPBACK  # an error now if the extra is missing
+    from adclient.mcp import LOOPBACK, http_app, serve  # an error now if the extra is missing
 
+    token = from_environment(_TOKEN)
     if options.http is not None:
         if options.http not in range(65536):
             raise ConfigurationError("--http must be a port from 0 to 65535")
-        token = from_environment(_TOKEN)
         if token is not None and not re.fullmatch("[!-~]+", token):
             problem = f"{_TOKEN} must be one word of visible ASCII characters, without `Bearer`"
             raise ConfigurationError(problem)
@@ -66,13 +66,31 @@ def run(options: argparse.Namespace) -> int:
     if options.writes and ledger is not None:
         prepare(ledger, options)  # not before: an extra may be missing, or an address be wrong
 
+    async def serve_client() -> None:
+        async with client:
+            if options.http is None:
+                if sys.stdin.isatty():
+                    tell("this waits for messages of MCP on standard input; Ctrl-C ends it", YELLOW)
+                await serve(client, writes=options.writes)
+                return
+            import uvicorn
+
+            app = http_app(client, writes=options.writes, token=token)
+            # A client may keep a connection open for as long as it runs.
+            config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
+            server = uvicorn.Server(config)
+            with connection.listen(options.host, options.http) as listening:
+                signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
+                print(f"{connection.address_of(listening)}/mcp", flush=True)
+                await server.serve([listening])
+
     code, on_interrupt = 0 if options.http is None else 130, signal.getsignal(signal.SIGINT)
     if on_interrupt is signal.default_int_handler and options.http is None:
         # Nothing can cancel the thread that waits for input, so Ctrl-C ends the process at once. A
         # ledger is made for that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, options, client)
+        anyio.run(serve_client)
     except BaseExceptionGroup as group:
         others = group.split(is_closed_pipe)[1]
         if others is not None:
@@ -81,24 +99,3 @@ def run(options: argparse.Namespace) -> int:
     finally:
         signal.signal(signal.SIGINT, on_interrupt)
     return code
-
-
-async def _serve(options: argparse.Namespace, client: AsyncAdClient) -> None:
-    from adclient.mcp import http_app, serve
-
-    async with client:
-        if options.http is None:
-            if sys.stdin.isatty():
-                tell("this waits for messages of MCP on standard input; Ctrl-C ends it", YELLOW)
-            await serve(client, writes=options.writes)
-            return
-        import uvicorn
-
-        app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
-        # A client may keep a connection open for as long as it runs.
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
-        server = uvicorn.Server(config)
-        with connection.listen(options.host, options.http) as listening:
-            signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
-            print(f"{connection.address_of(listening)}/mcp", flush=True)
-            await server.serve([listening])

@@ -66,7 +66,17 @@ def add_arguments(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
     if options.action == "revert":
-        return _revert(options)
+        connection.add_from_service(options, needs_ledger=True)
+        if options.output is not None and Path(options.output).exists():
+            raise ConfigurationError(f"{options.output} exists already")
+        reverting = Plan.revert(options.plan_id, open_ledger(options.ledger).entries())
+        for note in reverting.notes:
+            tell(note, YELLOW)
+        if options.output is None:
+            print(reverting.to_toml(), end="")
+        elif reverting.changes:
+            reverting.write(options.output)
+        return 3 if reverting.notes else 0
     plans = _read(options.file)
     connection.add_from_service(options, needs_ledger=options.action == "stage")
     policy = None if options.policy is None else Policy.read(options.policy)
@@ -116,20 +126,6 @@ def _read(paths: Sequence[str]) -> list[Plan]:
     if problems:
         raise ConfigurationError("\n".join(problems))
     return [*plans.values()]
-
-
-def _revert(options: argparse.Namespace) -> int:
-    connection.add_from_service(options, needs_ledger=True)
-    if options.output is not None and Path(options.output).exists():
-        raise ConfigurationError(f"{options.output} exists already")
-    plan = Plan.revert(options.plan_id, open_ledger(options.ledger).entries())
-    for note in plan.notes:
-        tell(note, YELLOW)
-    if options.output is None:
-        print(plan.to_toml(), end="")
-    elif plan.changes:
-        plan.write(options.output)
-    return 3 if plan.notes else 0
 
 
 def _interrupt(*_: object) -> None:
