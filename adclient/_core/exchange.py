@@ -43,6 +43,7 @@ from adclient._core.retry import (
     may_have_staged,
 )
 from adclient._values.containers import Headers
+from adclient._values.json_values import differ
 from adclient._values.jsontext import JSONError
 from adclient._values.redact import Redactor
 from adclient.conventions import EndOfListing
@@ -254,10 +255,9 @@ class Exchange:
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise
-        cursor = call.cursor
         # Here too, as a page that is read alone has no `SeenPages`.
-        if cursor is not None and cursor == value.next and type(cursor) is type(value.next):
-            raise endless(call, "was received before", cursor)
+        if call.cursor is not None and not differ(call.cursor, value.next):
+            raise endless(call, "was received before", call.cursor)
         if self.reporter is not None:
             self.reporter.returning(value)
         return value

@@ -191,7 +191,7 @@ def _bracketed(operation: Operation, name: str, value: JSON) -> Iterator[tuple[s
         yield name, jsontext.dumps(value, name)
 
 
-_MADE_BY_CURL = ("accept-encoding", "authorization", "content-length", "host", "user-agent")
+_NOT_COPIED = ("accept-encoding", "authorization", "content-length", "host", "user-agent")
 
 
 def call_of(
@@ -224,7 +224,7 @@ def curl_of(call: Call, builder: RequestBuilder, private: Collection[str], crede
     if credentials == "token":  # in double quotes, in which a shell replaces the variable
         lines.append(f'-H "authorization: Bearer ${ENV_TOKEN}"')
     for name, value in request.headers.items():
-        if name not in _MADE_BY_CURL:
+        if name not in _NOT_COPIED:
             header = f"{name}: {'…' if name in private else value}"
             lines.append(f"-H {shlex.quote(header)}")
     if request.body is not None:

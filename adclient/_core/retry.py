@@ -59,8 +59,10 @@ class RetryQuota:
 
     def take(self, policy: RetryPolicy) -> bool:
         """Take one retry; False if none is left."""
-        if policy.quota is None or self.used >= policy.quota:
-            return policy.quota is None
+        if policy.quota is None:
+            return True
+        if self.used >= policy.quota:
+            return False
         self.used += 1
         return True
 

@@ -39,6 +39,7 @@ class AsyncLibrarySender:
     """
 
     def __init__(self, transport: object, http_client: Any, limiter: AsyncCapacityLimiter) -> None:
+        self._library, self._transmit = resolve_send(transport, http_client, is_async=True)
         # These may send a write twice; httpx has no public name for the transports of a client.
         given = transport if http_client is None else http_client
         inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
@@ -46,7 +47,6 @@ class AsyncLibrarySender:
             name = "transport" if http_client is None else "http_client"
             problem = f"httpx-aiohttp may stage a draft twice: leave out {name}="
             raise ConfigurationError(problem, argument=name)
-        self._library, self._transmit = resolve_send(transport, http_client, "Async")
         self._client: httpx.AsyncClient | None = http_client
         self._limiter = limiter  # for exchanges: an abandoned one keeps its slot until it ends
         self._running: WeakSet[BackgroundTask[None]] = WeakSet()

@@ -95,16 +95,20 @@ def library_of(thing: object) -> HTTPLibrary:
     return _library("httpx")
 
 
-def resolve_send(transport: object, http_client: Any, prefix: str) -> tuple[HTTPLibrary, Any]:
+def resolve_send(
+    transport: object, http_client: Any, *, is_async: bool
+) -> tuple[HTTPLibrary, Callable[..., Any]]:
     """The library of a transport or client of the caller, and what sends through it."""
     given: Any = transport if http_client is None else http_client
-    library = library_of(given)
-    kind, method = ("an async", "handle_async_request") if prefix else ("a sync", "handle_request")
+    library, prefix = library_of(given), "Async" * is_async
+    kind, method = "a sync", "handle_request"
+    if is_async:
+        kind, method = "an async", "handle_async_request"
     if http_client is None:
         is_right = not isinstance(given, type) and hasattr(given, method)
         what, right = "transport", f"{kind} transport of httpx or httpx2"
     else:
-        is_right = isinstance(given, library.async_client if prefix else library.client)
+        is_right = isinstance(given, library.async_client if is_async else library.client)
         what, right = "http_client", f"an httpx.{prefix}Client or httpx2.{prefix}Client"
     if not is_right:
         name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
@@ -123,7 +127,7 @@ class LibrarySender:
     """
 
     def __init__(self, transport: object, http_client: Any) -> None:
-        self._library, self._transmit = resolve_send(transport, http_client, "")
+        self._library, self._transmit = resolve_send(transport, http_client, is_async=False)
         self._client: httpx.Client | None = http_client
         self.is_closed: bool = False
 

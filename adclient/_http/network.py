@@ -18,6 +18,7 @@ from adclient._core.request import LONGEST_URL, Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.attempt import Attempt, causes_of
 from adclient._tasks.clock import SYSTEM_CLOCK, Clock
+from adclient._values.redact import one_line
 from adclient.errors import ConfigurationError
 from adclient.options import warn_caller
 from adclient.transports import transport_at
@@ -151,6 +152,7 @@ def checked_proxy(what: str, proxy: str) -> str:
 
 # Loading certificates takes 20 ms, so all clients share the contexts: by path, with the version of
 # its file.
+_MOST_CONTEXTS = 16  # of 2 MB each
 _contexts: dict[object, tuple[tuple[int, ...], ssl.SSLContext]] = {}
 
 
@@ -180,11 +182,14 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
                 cafile, capath = (path, None) if version else (None, path)
                 context = ssl.create_default_context(cafile=cafile, capath=capath)
             known = _contexts[path] = version, context
+            for oldest in [*_contexts][:-_MOST_CONTEXTS]:
+                _contexts.pop(oldest, None)
     except OSError as error:
         if known is None:  # else it may be in the middle of being replaced
             what = f"the environment variable {name}" if name else "verify"
             reason = error.strerror or type(error).__name__
-            problem = f"{what}: no certificates could be read from {path}: {reason}"
+            shown = one_line(str(path), 1000) or "an empty path"
+            problem = f"{what}: no certificates could be read from {shown}: {reason}"
             raise ConfigurationError(problem, argument="verify") from None
     return known[1]
 

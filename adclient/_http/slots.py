@@ -1,7 +1,7 @@
 """Limits the concurrent requests of a client, first come, first served."""
 
 import threading
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
 
 
-class _Limiter:
+class _Limiter(ABC):
     """The base of `CapacityLimiter` and its async twin."""
 
     def __init__(self, total: int) -> None:

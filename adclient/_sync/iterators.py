@@ -70,8 +70,7 @@ class PageIterator(PublicDir, Generic[T]):
         cursor: JSON = None,
         prefetch: bool = False,
     ) -> None:
-        if prefetch is not False:
-            check_type("prefetch", prefetch, bool)
+        check_type("prefetch", prefetch, bool)
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._ready = first  # a page that was fetched and not yet returned

@@ -1,11 +1,18 @@
 """What is reset in a forked child."""
 
 import os
-from typing import Any
+from typing import Protocol
 from weakref import WeakSet
 
-RESETTABLE: WeakSet[Any] = WeakSet()
-"""What has a `reset_after_fork`: a forked child must not share connections, locks and threads."""
+
+class Resettable(Protocol):
+    """What has state that a forked child must not share: connections, locks and threads."""
+
+    def reset_after_fork(self) -> None:
+        """Drop what belongs to the parent."""
+
+
+RESETTABLE: WeakSet[Resettable] = WeakSet()
 
 
 def reset_all() -> None:

@@ -11,7 +11,7 @@ import attrs
 
 from adclient._show.records import Card, PublicDir, Shown
 from adclient._show.signatures import public_in
-from adclient._values.json_values import JSON, ToJSON, as_json, as_mapping
+from adclient._values.json_values import JSON, ToJSON, copied
 from adclient._values.text import short
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
@@ -116,10 +116,13 @@ class Entry(ToJSON, Shown):
         Returns:
             A dictionary of the attributes that are not None.
         """
-        fields = {n: as_json(each) for n, each in as_mapping(self).items() if each is not None}
-        for name in fields.keys() & {"at", "deadline"}:
-            fields[name] = getattr(self, name).isoformat(timespec="microseconds")
-        return fields
+        fields: dict[str, JSON] = {name: getattr(self, name) for name in attrs.fields_dict(Entry)}
+        for name, time in {"at": self.at, "deadline": self.deadline}.items():
+            fields[name] = None if time is None else time.isoformat(timespec="microseconds")
+        # Not converted: a ledger refuses what is no JSON.
+        fields["arguments"] = dict(self.arguments)
+        fields["diff"] = None if self.diff is None else self.diff.to_dict()
+        return {name: copied(value) for name, value in fields.items() if value is not None}
 
     def __repr__(self) -> str:
         what = self.draft_id or self.reason

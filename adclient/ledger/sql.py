@@ -18,6 +18,7 @@ from adclient.ledger.database import LOCKED, IdleConnections, Mode, machine_time
 from adclient.ledger.entry import WAIT_UNTIL, Check, DraftOutcome, Entry, State
 from adclient.ledger.outcomes import Reading
 from adclient.ledger.transaction import (
+    COLUMNS,
     FIRST_HASH,
     MAY_BE_DRAFT,
     DatabaseConnection,
@@ -41,7 +42,7 @@ else:
 _HASH = re.compile("[0-9A-Fa-f]{64}")
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
-_ROWS = "SELECT * FROM adclient_ledger ORDER BY number"
+_ROWS = f"SELECT {COLUMNS}, hash FROM adclient_ledger ORDER BY number"  # noqa: S608
 _UNKNOWN = "state IN ('under way', 'unknown', 'admitted')"  # the last one is of format 1
 
 

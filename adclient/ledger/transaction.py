@@ -36,6 +36,11 @@ class DatabaseError(LedgerError):
     """A database or a row of it cannot be used; the message does not name the database."""
 
 
+# The columns of which the hash of a row is made, in this order.
+COLUMNS = (
+    "number, event, recorded_at, entry_id, account_id, change, state, at, day, drafts_of_day, "
+    "blocks, entry"
+)
 # Both databases read these statements.
 SCHEMA = (
     # `drafts_of_day` is the number of drafts of that day after this row, so that no query has to
@@ -164,23 +169,23 @@ class Transaction:
         last, last_hash = self.last()
         at = utc_text(entry.at)
         change_of_count = entry.may_be_draft - (before is not None and before.may_be_draft)
-        row = (  # as the table has it
-            _whole(last) + 1,
-            event,
-            utc_text(self.now),
-            key(entry.entry_id),
-            key(entry.account_id),
-            None if entry.change is None else key(entry.change),
-            entry.state,
-            at,
-            at[:10],
-            self._drafts_of(at[:10]) + change_of_count,
-            int(entry.blocks),
-            _text_of(entry),
-        )
-        marks = ", ".join("?" * (len(row) + 1))
-        values = [*row, hash_after(last_hash, row)]
-        self.connection.execute(f"INSERT INTO adclient_ledger VALUES ({marks})", values)  # noqa: S608
+        row = {  # in the order of `COLUMNS`
+            "number": _whole(last) + 1,
+            "event": event,
+            "recorded_at": utc_text(self.now),
+            "entry_id": key(entry.entry_id),
+            "account_id": key(entry.account_id),
+            "change": None if entry.change is None else key(entry.change),
+            "state": entry.state,
+            "at": at,
+            "day": at[:10],
+            "drafts_of_day": self._drafts_of(at[:10]) + change_of_count,
+            "blocks": int(entry.blocks),
+            "entry": _text_of(entry),
+        }
+        names, marks = ", ".join(row), "?, " * len(row)
+        sql = f"INSERT INTO adclient_ledger ({names}, hash) VALUES ({marks}?)"  # noqa: S608
+        self.connection.execute(sql, [*row.values(), hash_after(last_hash, row.values())])
         return entry
 
     def _drafts_of(self, day: str) -> int:

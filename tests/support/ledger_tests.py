@@ -371,6 +371,8 @@ def test_check_that_fails_records_nothing(ledger, event) -> None:
         with pytest.raises((ZeroDivisionError, KeyboardInterrupt)):
             ledger.reserve(an_entry(2), lambda usage: event())
         assert len(ledger.entries()) == 1
+        with pytest.raises(LedgerError, match="arguments"):  # which no JSON can be
+            admit(ledger, 2, arguments={1: "a", "1": "b"})
         admit(ledger, 2)
 
 
@@ -552,10 +554,13 @@ def test_nothing_else_can_be_settled(ledger) -> None:
 def test_rows_cannot_be_changed_or_deleted(ledger, execute) -> None:
     stage(ledger)
     head = ledger.verify()
+    execute("ALTER TABLE adclient_ledger ADD COLUMN note TEXT")  # which is no damage
     for sql in ("UPDATE adclient_ledger SET state = 'not staged'", "DELETE FROM adclient_ledger"):
         with pytest.raises(Exception, match="a ledger is append-only"):
             execute(sql)
     assert ledger.verify() == head
+    stage(ledger, 2)
+    ledger.verify(head=head)
 
 
 def test_verify_returns_the_last_hash_and_finds_earlier_ones(ledger, open_it, wipe) -> None:

@@ -37,6 +37,17 @@ async def is_trusted(client_kind, url: str, **options) -> None:
 def test_missing_file_is_named_at_once(client_class) -> None:
     with pytest.raises(ConfigurationError, match=r"read from /no/such/file\.pem: No such"):
         client_class(BASE_URL, verify="/no/such/file.pem")
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(BASE_URL, verify="no\nfile\x1b[2J")
+    assert str(caught.value).isprintable()
+
+
+def test_contexts_of_many_files_are_not_all_kept(tmp_path) -> None:
+    for number in range(20):
+        path = shutil.copy(CERTIFICATE, tmp_path / f"{number}.pem")
+        context = network.tls_context(str(path))
+        assert network.tls_context(str(path)) is context
+    assert len(network._contexts) == 16
 
 
 @pytest.mark.own

@@ -1,6 +1,7 @@
 """Clients and transports from httpx and httpx2, and their errors."""
 
 import importlib
+from unittest.mock import Mock
 
 import clients
 import httpx2
@@ -59,6 +60,8 @@ async def test_http_client_of_a_wrong_type_is_refused(client_kind, hx) -> None:
             client_kind.client(BASE_URL, http_client=wrong)
         module = type(wrong).__module__.partition(".")[0]
         assert str(caught.value) == f"{expected}, not {module}.{type(wrong).__name__}"
+    with pytest.raises(TypeError, match=f"{expected}, not unittest.Mock"):
+        client_kind.client(BASE_URL, http_client=Mock())
 
 
 def test_transport_of_the_other_kind_is_refused(hx) -> None:
