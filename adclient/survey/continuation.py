@@ -89,7 +89,9 @@ def follow(
 def _fresh(found: Examination, reading: Reading) -> Observation:
     """The first page, requested again if its continuation may have expired, or been used."""
     page = reading.pages[0]
-    if reading.expires and page not in found.observations[-1:]:
+    # Where unknown names are refused, only a right one uses it up.
+    recent = 3 if found.is_strict and "continues" not in reading.tried.values() else 1
+    if reading.expires and page not in found.observations[-recent:]:
         again = found.ask(page.probe, purpose="a younger continuation")
         reading.pages = [again if again.ids == page.view.ids else page]
     return reading.pages[0]
@@ -168,7 +170,7 @@ def _decide(found: Examination, reading: Reading, ways: list[Way], endings: list
     labels = " and ".join(candidate.label for candidate, _ in ways)
     ways, lost = _compared(found, reading, ways)
     ways = [way for way in ways if certainty_of(*way) != "not observed"]
-    sure = [way for way in ways if not has_item_before(found, reading, *way)]
+    sure = [way for way in ways if way[0].known or not has_item_before(found, reading, *way)]
     is_text = number_of(reading.views[0].next) is None
     # Where nothing else continues it, an empty page may be the last; but so is that of a filter.
     chosen = sure or (endings if is_text and not labels and len(endings) == 1 else [])

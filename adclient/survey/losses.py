@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator, Set
 from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import accumulate
 
 import attrs
@@ -15,13 +16,12 @@ from adclient.models import JSON
 from adclient.survey.candidates import COUNTING, PAGE_NAMES, number_of, query_in
 from adclient.survey.observation import Observation, texts
 from adclient.survey.reading import Candidate, Chain, Examination, Reading
-from adclient.survey.samples import ID_NAME
 
 ASK = "ask the makers of the service (`--markdown` has the questions)"
 Scalar = str | int | float | None
 
 _MOST_COUNTED = 100_000  # larger numbers count neither pages nor items
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _SIZE = re.compile("limit|size|per_?page|max_?results", re.IGNORECASE)
 _HEADER = "header "  # precedes its name
 _HEADERS = re.compile("next|cursor|continu|page|total|count")
@@ -65,6 +65,8 @@ def certainty_of(candidate: Candidate, pages: Chain) -> Certainty:
 def skips(candidate: Candidate, pages: Chain) -> bool:
     """Whether the continuations show that an item is on no page."""
     first, name = pages[0].view, candidate.name
+    if not pages[1].view.ids:
+        return False
     if isinstance(first.next, str) and re.search("[g-z]", _pattern(first.next)):
         return _is_foreign_id(pages)  # of an item that is on no page
     return name in COUNTING and not _counts(pages, by_page=name in PAGE_NAMES)
@@ -75,16 +77,13 @@ def has_item_before(
 ) -> bool:
     """Whether a value beside a continuation leads to an item between two pages.
 
-    Such as of a number that several items share, or that is taken for another.
+    Such as of a time that several items share, or of a number that is taken for another.
     """
     first, second = pages[0].view, pages[1].view
-    number = number_of(first.next)
-    is_counted = _counts(pages, by_page=True) or _steps(pages) == {0}  # also if it is no number
-    if number is None or is_counted or candidate.known or not candidate.name or not second.ids:
+    if not candidate.name or not second.ids:
         return False
     start = reading.keys(second)[0]
-    for near in (number - 1, *([number + 1] if number > _MOST_COUNTED else ())):
-        value = str(near) if isinstance(first.next, str) else near
+    for value in _neighbours(pages):
         probe = candidate.probe(pages[0], value)
         page = found.ask(probe, purpose="a value beside `next`", is_needed=False).page
         keys = () if page is None else reading.keys(page)
@@ -94,11 +93,39 @@ def has_item_before(
     return False
 
 
-def ties(reading: Reading) -> str:
-    """Which fields of the last item of a page a continuation is, if items may share their values.
+def loses_items(found: Examination, reading: Reading, reserve: int) -> bool:
+    """Whether values beside the continuations lead to items between pages, as far as it was tried.
 
-    That no others share a time or an amount is chance; those that do may be the ones that are lost.
+    The first continuation was tried before, unless its way was known from another listing.
     """
+    pages, chosen = reading.pages, reading.chosen
+    is_number = chosen is not None and number_of(pages[0].view.next) is not None
+    if chosen is None or (
+        is_number and any(_counts(pages, by_page=each) for each in (True, False))
+    ):
+        return False
+    return any(
+        found.session.left() > reserve and has_item_before(found, reading, chosen, pages[at:])
+        for at in range(0 if chosen.known else 1, len(pages) - 1)
+    )
+
+
+def _neighbours(pages: Chain) -> list[JSON]:
+    """The values beside a continuation that does not count exactly."""
+    value = pages[0].view.next
+    number = number_of(value)
+    if number is not None and not _counts(pages, by_page=True) and _steps(pages) != {0}:
+        near = [number - 1, *([number + 1] if number > _MOST_COUNTED else ())]
+        return [str(each) if isinstance(value, str) else each for each in near]
+    if isinstance(value, str) and (time := _TIME.match(value)):
+        at, second = datetime.fromisoformat(time[0]), timedelta(seconds=1)
+        near_times = [(at + step).isoformat(value[10]) for step in (-second, second)]
+        return [f"{each}{value[19:]}" for each in near_times]
+    return []
+
+
+def ties(reading: Reading) -> str:
+    """Which fields of the last item of a page a continuation is, if items share their values."""
     totals = accumulate(len(page.items) for page in reading.views)
     counted = zip(reading.views, totals, strict=True)
     following = [(page, total) for page, total in counted if page.end is None and page.items]
@@ -112,13 +139,11 @@ def ties(reading: Reading) -> str:
         is_offset = [number_of(each) for each in values] == [total for _, total in following]
         if len(set(values)) > 1 and not is_offset:
             found = (path for path in last[0] if [str(each.get(path)) for each in last] == values)
-            paths.append(next(found, "time" if all(map(_TIME.fullmatch, values)) else "id"))
+            paths.append(next(found, "id"))
     is_shared = len({tuple(str(each.get(path)) for path in paths) for each in items}) < len(items)
-    value = last[0].get(paths[0]) if len(paths) == 1 and not ID_NAME.fullmatch(paths[0]) else None
-    is_amount = bool(_TIME.fullmatch(value)) if isinstance(value, str) else value is not None
-    if paths and "id" not in paths and (is_shared or is_amount):
+    if paths and "id" not in paths and is_shared:
         what = one_line(" and ".join(paths), 40)
-        return f"`next` is the `{what}` of an item, which others {'' if is_shared else 'may '}share"
+        return f"`next` is the `{what}` of an item, which others share"
     return ""
 
 
@@ -212,14 +237,18 @@ def contradictions(reading: Reading, sizes: Set[int]) -> Iterator[str]:
         if has_more and not _OF_LIMITS.search(name):
             yield f"the last page has `{one_line(name, 40)}`"
     count = sum(len(page.items) for page in pages)
-    fitting = {count, len(pages), *sizes}
+    own = {count, len(pages), *(len(page.items) for page in pages)}
     for name, value in dict.fromkeys(beginning + ending):
         # The words of the last name of a path, written in any style.
         last_name = name.removeprefix(_HEADER).rpartition(".")[2]
         spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", last_name).lower()
         number, words = _number(value), {*re.split("[^a-z]+", spaced)} - {""}
         is_count = words & {"total", "count", "range", "pages"} and words <= _COUNTED
-        if number is not None and is_count and number not in fitting:
+        if (
+            number is not None
+            and is_count
+            and number not in (own if "total" in words else own | sizes)
+        ):
             stated = f"`{one_line(name, 40)}` is {one_line(str(value), 40)}"
             yield f"{stated}, and {count} items were read"
 

@@ -51,7 +51,7 @@ class Session:
     """
 
     client: AdClient
-    timeout: float
+    timeout: float = attrs.field(converter=check_timeout)
     progress: Callable[[str], None] | None
     most_requests: float  # infinite for any number
     may_write: bool = False
@@ -69,7 +69,7 @@ class Session:
         check_type("client", self.client, AdClient)
         self.parts = parts_of(self.client)
         self.parts.check_open()
-        self._deadline = self.parts.clock.now() + check_timeout(self.timeout)
+        self._deadline = self.parts.clock.now() + self.timeout
 
     def left(self) -> float:
         """How many requests may still be sent; none if the time is nearly over."""

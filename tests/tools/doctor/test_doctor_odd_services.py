@@ -144,8 +144,8 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     ("code", "found", "service"),
     # Reported, with this problem. Times that items share, also at the ends of pages alone:
     (1, "pages skip items", odd(keyset("at"))),
-    (1, "others may share", odd(keyset("at"), in_order)),
-    (1, "others share", odd(keyset("at", iso))),
+    (1, "a value beside `next` leads to one", odd(keyset("at"), in_order)),
+    (1, "pages skip items", odd(keyset("at", iso))),
     (1, "`at` of an item", odd(wrapped(f"?account_id={ACCOUNT}&limit=20&before={{}}".format))),
     (1, "`at` of an item", odd(wrapped(lambda at: {"before": at}))),
     (1, "`at` of an item", odd(BASE64)),
