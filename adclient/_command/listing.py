@@ -212,6 +212,8 @@ def _how_to_continue(cursor: JSON, remark: str = "") -> str:
 
 def _imported(name: str) -> Any:
     """What has a name in a module that Python finds, also in the current folder."""
+    if ":" not in name:
+        raise argparse.ArgumentTypeError(f"{name!r}: expected MODULE:NAME")
     sys.path.insert(0, "")
     try:
         return resolve_name(name)

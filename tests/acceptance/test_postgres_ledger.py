@@ -237,6 +237,17 @@ def read(client: AdClient) -> None:
     client.beta.list_campaigns(account_id="account_b204")
 
 
+def test_gate_on_a_server_that_is_gone_is_an_error_without_the_password(where) -> None:
+    fake, gate = (
+        FakeAdService(),
+        SharedGate(open_ledger(where.replace(where.rpartition(":")[2], "1/ads"))),
+    )
+    with pytest.raises(LedgerError, match=r"cannot be asked.*[Cc]onnection refused") as refused:
+        read(fake.client(gate=gate))
+    assert PASSWORD not in f"{refused.value} {vars(refused.value)}"
+    assert (refused.value.__cause__, len(fake.requests)) == (None, 0)
+
+
 @pytest.mark.parametrize("loss", [DISCONNECT, "DROP TABLE adclient_gate"])
 def test_lost_connection_or_table_is_replaced(gate, execute, loss) -> None:
     client = FakeAdService().client(gate=gate)

@@ -1,4 +1,4 @@
-"""What the README and the docs state is true; tests/site has their links."""
+"""What the README and the docs state is true; tests/site has the links of the pages."""
 
 import inspect
 import json
@@ -23,6 +23,12 @@ def test_readme_has_two_one_line_commands() -> None:
     assert [command.split()[:4] for command in commands] == [["python3", "-m", "venv", ".venv"]] * 2
     assert "examples/quickstart.py" in commands[0]
     assert "pytest" in commands[1]
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
+def test_links_beside_the_site_have_targets(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        assert link.startswith("https://") or (page.parent / link).exists(), link
 
 
 SHOWN = {

@@ -107,6 +107,25 @@ async def test_token_repeated_by_a_response_is_redacted(client_kind, answer, cap
     assert_untold(*(str(warning.message) for warning in warned))
 
 
+@each_case("error", httpx.ConnectError(TOKEN), httpx.ReadError(TOKEN), RuntimeError(TOKEN))
+@sync_and_async
+async def test_token_in_the_error_of_a_transport_is_redacted(client_kind, error, caplog) -> None:
+    caplog.clear()
+    caplog.set_level("DEBUG", "adclient")
+    events = []
+    options = {"hooks": Hooks(**dict.fromkeys(attrs.fields_dict(Hooks), events.append))}
+    options |= {"conventions": Conventions(idempotency_header="Idempotency-Key"), "max_retries": 1}
+    service = Service(*[error] * 4)
+    async with client_kind.open(transport=service.transport, token=TOKEN, **options) as client:
+        keyed = client.with_options(headers={"idempotency-key": TOKEN})
+        for call, given in ((write, keyed), (read, client)):
+            with pytest.raises((AdClientError, RuntimeError)):
+                await wait(call(given))
+    assert len(events) >= 4
+    assert_untold(repr([attrs.asdict(each) for each in events]), *map(str, events))
+    assert_untold(*(repr(vars(record)) for record in caplog.records))
+
+
 @sync_and_async
 async def test_results_and_logs_of_each_method_have_no_token(client_kind, caplog) -> None:
     caplog.set_level("DEBUG")

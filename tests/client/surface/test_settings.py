@@ -105,7 +105,10 @@ def test_invalid_value_of_a_retry_policy_is_refused(name, values) -> None:
         with pytest.raises(ConfigurationError) as caught:
             RetryPolicy(**{name: value})
         assert_names_the_argument(caught.value, name)
-        none = {"max_retries": 0, "backoff_first": 0, "backoff_longest": 0}
+
+
+def test_retry_policy_of_no_retries_and_no_backoff_is_a_value() -> None:
+    none = {"max_retries": 0, "backoff_first": 0, "backoff_longest": 0}
     policy = RetryPolicy(**none, statuses=[503])
     assert policy.statuses == frozenset({503})
     assert hash(policy) == hash(RetryPolicy(**none, statuses={503}))

@@ -112,6 +112,7 @@ NO_OBJECT = "not a JSON object"
     ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account; --sort"),
     ([*ADS, "--class", "attrs:frozen"], "--class names neither an attrs class nor a dataclass"),
     ([*ADS, "--convert", "adclient:Lenient"], "--convert is for --class"),
+    ([*ADS, "--convert", "adclient"], "--convert: 'adclient': expected MODULE:NAME"),
     ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
     ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
     (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),

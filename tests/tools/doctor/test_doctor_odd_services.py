@@ -43,6 +43,11 @@ def in_order(read: str) -> Items:
     return [{**each, "at": 1_790_000_000 - n + (n > 39)} for n, each in enumerate(items)]
 
 
+def unique(read: str) -> Items:
+    """Items of which no two share a time."""
+    return [{**each, "at": 1_790_000_000 - n} for n, each in enumerate(rows_of(read))]
+
+
 def cut(odd: Service, items: Items, at: int, following: Callable[[int], object]):
     end = at + odd.listing.size
     return items[at:end], following(end) if end < len(items) else None
@@ -146,6 +151,7 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     (1, "pages skip items", odd(keyset("at"))),
     (1, "a value beside `next` leads to one", odd(keyset("at"), in_order)),
     (1, "pages skip items", odd(keyset("at", iso))),
+    (1, "pages skip items", odd(keyset("at", iso), lambda read: rows_of(read, 30))),
     (1, "`at` of an item", odd(wrapped(f"?account_id={ACCOUNT}&limit=20&before={{}}".format))),
     (1, "`at` of an item", odd(wrapped(lambda at: {"before": at}))),
     (1, "`at` of an item", odd(BASE64)),
@@ -155,6 +161,8 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     (1, "the same 7 items as the page before", odd(TOKEN, days, size=7)),
     # Read as a whole, with this parameter.
     (0, "before", odd(keyset("id"), by_hour)),
+    (0, "before", odd(keyset("at"), unique)),
+    (0, "before", odd(keyset("at", iso), unique)),
     (0, "page_token", odd(ends_early)),
     (0, "after", odd(by("after", hexadecimal, "{:x}".format))),
     (0, "offset", odd(by("offset", int, str))),

@@ -52,6 +52,11 @@ def late(request: httpx.Request, items: list, more: object) -> tuple[list, objec
     # Items are missing.
     (only(10, total=12), "", "`page.total` is 12, and 10 items were read, so items may be missing"),
     (only(10, total=10**400), "", "`page.total` is 1000"),
+    (
+        Service(listing=Listing(total=12), others={"gamma.list_ads": Listing(count=12, size=12)}),
+        "",
+        "`page.total` is 12",
+    ),
     (only(3, extra=HAS_MORE), "", "the last page has `meta.has_more`, so items may be missing"),
     (only(3, end="missing", extra={"next_cursor": "x"}), "", "`next_cursor`"),
     (only(3, end="missing"), "", "no listing with two pages ended as this page does; pass"),
