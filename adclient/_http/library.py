@@ -101,9 +101,8 @@ def resolve_send(
     """The library of a transport or client of the caller, and what sends through it."""
     given: Any = transport if http_client is None else http_client
     library, prefix = library_of(given), "Async" * is_async
-    kind, method = "a sync", "handle_request"
-    if is_async:
-        kind, method = "an async", "handle_async_request"
+    kind = "an async" if is_async else "a sync"
+    method = "handle_async_request" if is_async else "handle_request"
     if http_client is None:
         is_right = not isinstance(given, type) and hasattr(given, method)
         what, right = "transport", f"{kind} transport of httpx or httpx2"
