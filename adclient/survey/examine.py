@@ -14,7 +14,7 @@ from adclient.conventions import Conventions, ReadConventions, of_read
 from adclient.extend import READS, Operation, validated
 from adclient.models import JSON
 from adclient.options import check_count
-from adclient.survey.candidates import next_of
+from adclient.survey.candidates import WRONG_NAME, next_of
 from adclient.survey.continuation import follow, read_on, search
 from adclient.survey.losses import ASK, compare_sizes, loses_items
 from adclient.survey.observation import Observation, Probe
@@ -200,7 +200,11 @@ def _run(found: Examination) -> None:
             found.readings[name] = _read(found, operation)
     if not found.is_check:
         found.objects = _objects(found, found.readings[_SEARCH])
-    listings = [each for each in found.accepted if each.is_listing and each.chosen is None]
+    listings = [
+        each
+        for each in found.accepted
+        if each.is_listing and each.chosen is None and not each.trouble
+    ]
     for number, reading in enumerate(listings, 1):
         _read_listing(found, reading, _FOR_LISTING * (len(listings) - number))
     for reading in listings:  # which another one may have explained
@@ -233,17 +237,28 @@ def _read(found: Examination, operation: Operation) -> Reading:
     A service may ignore it elsewhere, and serve a default account.
     """
     result: Reading | None = None
+    refused: Observation | None = None
     body_first = found.base is not None and found.base.place == "body"
     for conventions in _PLACES[:: -1 if body_first else 1]:
         reading = Reading(_first_page(found, operation, conventions))
         if reading.pages:
             found.base = found.base or reading
             reading.difference = _difference(found, reading.first)
+        elif reading.first.is_refused:
+            refused = reading.first
         if result is None or reading.difference or not (found.readings or result.pages):
             result = reading
         if reading.difference or not (reading.pages or _is_of_one(reading.first)):
             break
     assert result is not None
+    if result.pages and not result.difference and refused is not None:
+        # It may also refuse any parameter there, as one that reads them elsewhere.
+        what = "another name in the place of `account_id`"
+        seen = found.ask(refused.probe, purpose=what, arguments={WRONG_NAME: "1"}, is_needed=False)
+        if seen.page is not None:
+            place = refused.probe.conventions.read_parameters
+            result.trouble = f"the account is refused in the {place}: {refused}"
+            result.step = f"pass an account of {operation.namespace} with `--account`"
     return result
 
 

@@ -8,14 +8,24 @@ from doctor_services import ACCOUNT, Listing, Service, examined
 
 NO_BETA = "beta.list_campaigns and 1 other: not accepted: 404 no such account"
 NO_BETA += "; pass an account of beta with `--account`"
+IN_BODY = NO_BETA.replace("not accepted", "the account is refused in the body")
+BODY = Listing(place="body")
+
+
+def beta_as(listing: Listing, others: Listing) -> Service:
+    reads = dict.fromkeys(("beta.list_campaigns", "beta.detect_creative_fatigue"), listing)
+    return Service(foreign=("beta",), listing=others, others=reads)
 
 
 @each_case(
     ("service", "accounts", "problem"),
     (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
-    (Service(foreign=("beta",)), ACCOUNT, NO_BETA),
+    (beta_as(Listing(), Listing()), ACCOUNT, NO_BETA),
     # It reads the body, so a query gets no account of its own.
-    (Service(foreign=("beta",), listing=Listing(place="body")), ACCOUNT, NO_BETA),
+    (beta_as(BODY, BODY), ACCOUNT, NO_BETA),
+    # In the other place, it serves a default account.
+    (beta_as(BODY, Listing()), ACCOUNT, IN_BODY),
+    (beta_as(Listing(), BODY), ACCOUNT, IN_BODY.replace("body", "query")),
 )
 def test_account_that_does_not_fit_is_a_problem(service, accounts, problem) -> None:
     assert examined(service, account_id=accounts).problems == (problem,)
