@@ -9,23 +9,16 @@ from doctor_services import ACCOUNT, Listing, Service, examined
 NO_BETA = "beta.list_campaigns and 1 other: not accepted: 404 no such account"
 NO_BETA += "; pass an account of beta with `--account`"
 IN_BODY = NO_BETA.replace("not accepted", "the account is refused in the body")
-BODY = Listing(place="body")
-
-
-def beta_as(listing: Listing, others: Listing) -> Service:
-    reads = dict.fromkeys(("beta.list_campaigns", "beta.detect_creative_fatigue"), listing)
-    return Service(foreign=("beta",), listing=others, others=reads)
+BODY, BETA = Listing(place="body"), ("beta.list_campaigns", "beta.detect_creative_fatigue")
 
 
 @each_case(
     ("service", "accounts", "problem"),
     (Service(), [ACCOUNT, "other"], "other was not used for any read; examine it alone"),
-    (beta_as(Listing(), Listing()), ACCOUNT, NO_BETA),
+    (Service(foreign=("beta",)), ACCOUNT, NO_BETA),
     # It reads the body, so a query gets no account of its own.
-    (beta_as(BODY, BODY), ACCOUNT, NO_BETA),
-    # In the other place, it serves a default account.
-    (beta_as(BODY, Listing()), ACCOUNT, IN_BODY),
-    (beta_as(Listing(), BODY), ACCOUNT, IN_BODY.replace("body", "query")),
+    (Service(foreign=("beta",), listing=BODY), ACCOUNT, NO_BETA),
+    (Service(foreign=("beta",), others=dict.fromkeys(BETA, BODY)), ACCOUNT, IN_BODY),
 )
 def test_account_that_does_not_fit_is_a_problem(service, accounts, problem) -> None:
     assert examined(service, account_id=accounts).problems == (problem,)
@@ -99,20 +92,12 @@ DEFAULT = ("x-request-id", "request-id")
 
 @each_case(
     ("headers", "certainty", "names"),
-    ({"x-request-id": None}, "observed", DEFAULT),
-    ({"x-request-id": "0", "request-id": None}, "observed", ("request-id",)),
-    ({"x-amzn-requestid": None, "cf-ray": None}, "observed", ("x-amzn-requestid", "cf-ray")),
+    ({"x-request-id": "r{}"}, "observed", DEFAULT),
+    ({"x-request-id": "0", "request-id": "r{}"}, "observed", ("request-id",)),
+    ({"x-amzn-requestid": "r{}", "cf-ray": "r{}"}, "observed", ("x-amzn-requestid", "cf-ray")),
     ({"x-request-id": "always the same"}, "likely", DEFAULT),
 )
 def test_header_with_a_new_value_each_time_is_the_request_id(headers, certainty, names) -> None:
-    service = Service()
-
-    def change(request, response):
-        number = f"r-{len(service.requests)}"
-        response.headers.update({name: text or number for name, text in headers.items()})
-        return response
-
-    service.change = change
-    report = examined(service)
+    report = examined(Service(headers=headers))
     assert report["request id"].certainty == certainty
     assert tuple(report.conventions().request_id_headers) == names
