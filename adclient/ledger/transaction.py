@@ -169,7 +169,7 @@ class Transaction:
         last, last_hash = self.last()
         at = utc_text(entry.at)
         change_of_count = entry.may_be_draft - (before is not None and before.may_be_draft)
-        row = {  # in the order of `COLUMNS`
+        row: dict[str, str | int | None] = {  # in the order of `COLUMNS`
             "number": _whole(last) + 1,
             "event": event,
             "recorded_at": utc_text(self.now),
