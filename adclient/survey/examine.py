@@ -200,11 +200,8 @@ def _run(found: Examination) -> None:
             found.readings[name] = _read(found, operation)
     if not found.is_check:
         found.objects = _objects(found, found.readings[_SEARCH])
-    listings = [
-        each
-        for each in found.accepted
-        if each.is_listing and each.chosen is None and not each.trouble
-    ]
+    continued = (each for each in found.accepted if each.is_listing and not each.trouble)
+    listings = [each for each in continued if each.chosen is None]
     for number, reading in enumerate(listings, 1):
         _read_listing(found, reading, _FOR_LISTING * (len(listings) - number))
     for reading in listings:  # which another one may have explained
