@@ -1,1 +1,1 @@
-"""Work beside a call: background tasks and blocking work."""
+"""Work beside a call: background tasks, blocking work, and what is reset after a fork."""

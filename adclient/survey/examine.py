@@ -16,7 +16,7 @@ from adclient.models import JSON
 from adclient.options import check_count
 from adclient.survey.candidates import WRONG_NAME, next_of
 from adclient.survey.continuation import follow, read_on, search
-from adclient.survey.losses import ASK, compare_sizes, loses_items
+from adclient.survey.losses import compare_sizes, try_later_pages
 from adclient.survey.observation import Observation, Probe
 from adclient.survey.reading import (
     NO_ACCOUNT,
@@ -218,9 +218,8 @@ def _read_listing(found: Examination, reading: Reading, reserve: int) -> None:
     # Half of what is left, so that one long listing does not use up all of it.
     share = int(found.session.left() - reserve - _FOR_SIZES) // (2 if reserve else 1)
     read_on(found, reading, share)
-    if not reading.trouble and loses_items(found, reading, reserve + _FOR_SIZES):
-        reading.trouble = "its pages skip items: a value beside `next` leads to one"
-        reading.step = ASK
+    if not reading.trouble:
+        try_later_pages(found, reading, reserve + _FOR_SIZES)
 
 
 def _is_of_one(seen: Observation) -> bool:

@@ -73,7 +73,12 @@ def skips(candidate: Candidate, pages: Chain) -> bool:
 
 
 def has_item_before(
-    found: Examination, reading: Reading, candidate: Candidate, pages: Chain
+    found: Examination,
+    reading: Reading,
+    candidate: Candidate,
+    pages: Chain,
+    *,
+    is_first: bool = True,
 ) -> bool:
     """Whether a value beside a continuation leads to an item between two pages.
 
@@ -82,45 +87,62 @@ def has_item_before(
     first, second = pages[0].view, pages[1].view
     if not candidate.name or not second.ids:
         return False
-    start = reading.keys(second)[0]
-    for value in _neighbours(pages):
+    start, before = reading.keys(second)[0], {*reading.keys(first)}
+    passed = 0  # pages that begin before that item, and do not come to it
+    for value in _neighbours(pages, on_both_sides=is_first):
         probe = candidate.probe(pages[0], value)
         page = found.ask(probe, purpose="a value beside `next`", is_needed=False).page
         keys = () if page is None else reading.keys(page)
         at = keys.index(start) if start in keys else 0
-        if at > 0 and keys[at - 1] not in reading.keys(first):
+        if at > 0 and keys[at - 1] not in before:
             return True
-    return False
+        passed += start not in keys and len(keys) > 1 and not before.isdisjoint(keys)
+    # More items than a page has share this second. On both sides of the first continuation, pages
+    # are such only if unknown values lead to the first page.
+    return passed == 1 and bool(_TIME.match(str(first.next))) and "." not in str(first.next)
 
 
-def loses_items(found: Examination, reading: Reading, reserve: int) -> bool:
-    """Whether values beside the continuations lead to items between pages, as far as it was tried.
+def try_later_pages(found: Examination, reading: Reading, reserve: int) -> None:
+    """Report if values beside the continuations of later pages lead to items between pages.
 
     The first continuation was tried before, unless its way was known from another listing.
     """
     pages, chosen = reading.pages, reading.chosen
-    is_number = chosen is not None and number_of(pages[0].view.next) is not None
-    if chosen is None or (
-        is_number and any(_counts(pages, by_page=each) for each in (True, False))
-    ):
-        return False
-    return any(
-        found.session.left() > reserve and has_item_before(found, reading, chosen, pages[at:])
-        for at in range(0 if chosen.known else 1, len(pages) - 1)
-    )
+    is_number = number_of(pages[0].view.next) is not None
+    if chosen is None or (is_number and (_counts(pages, by_page=True) or _steps(pages) <= {0, -1})):
+        return
+    ids = [each for page in reading.views for each in page.ids]
+    is_unique = len({*ids}) == len(ids)
+    for at in range(0 if chosen.known else 1, len(pages) - 1):
+        is_id = is_unique and texts([pages[at].view.next]) == pages[at].view.ids[-1:]
+        if is_id or not _neighbours(pages[at:], on_both_sides=False):
+            continue
+        if found.session.left() <= reserve:
+            reading.trouble = f"whether items are missing was tried for {at} of {len(pages)} pages"
+            reading.step = "allow more requests: `--requests`"
+        elif has_item_before(found, reading, chosen, pages[at:], is_first=at == 0):
+            reading.trouble = "its pages skip items: a value beside `next` leads to one"
+            reading.step = ASK
+        if reading.trouble:
+            return
 
 
-def _neighbours(pages: Chain) -> list[JSON]:
-    """The values beside a continuation that does not count exactly."""
-    value = pages[0].view.next
+def _neighbours(pages: Chain, *, on_both_sides: bool) -> list[JSON]:
+    """The values beside a continuation that does not count exactly, or that from which it comes."""
+    value, later = pages[0].view.next, pages[1].view.next
     number = number_of(value)
+    sides = slice(None)
+    if not on_both_sides and later is not None:
+        sides = slice(1) if str(value) < str(later) else slice(-1, None)
     if number is not None and not _counts(pages, by_page=True) and _steps(pages) != {0}:
         near = [number - 1, *([number + 1] if number > _MOST_COUNTED else ())]
-        return [str(each) if isinstance(value, str) else each for each in near]
+        beside: list[JSON] = [str(each) if isinstance(value, str) else each for each in near]
+        return beside[sides]
     if isinstance(value, str) and (time := _TIME.match(value)):
-        at, second = datetime.fromisoformat(time[0]), timedelta(seconds=1)
-        near_times = [(at + step).isoformat(value[10]) for step in (-second, second)]
-        return [f"{each}{value[19:]}" for each in near_times]
+        with suppress(ValueError, OverflowError):  # it is no time, or the first or last one
+            at, second = datetime.fromisoformat(time[0]), timedelta(seconds=1)
+            near_times = [(at + step).isoformat(value[10]) for step in (-second, second)]
+            return [f"{each}{value[19:]}" for each in near_times[sides]]
     return []
 
 
@@ -244,11 +266,8 @@ def contradictions(reading: Reading, sizes: Set[int]) -> Iterator[str]:
         spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", last_name).lower()
         number, words = _number(value), {*re.split("[^a-z]+", spaced)} - {""}
         is_count = words & {"total", "count", "range", "pages"} and words <= _COUNTED
-        if (
-            number is not None
-            and is_count
-            and number not in (own if "total" in words else own | sizes)
-        ):
+        fitting = own if "total" in words else own | sizes
+        if number is not None and is_count and number not in fitting:
             stated = f"`{one_line(name, 40)}` is {one_line(str(value), 40)}"
             yield f"{stated}, and {count} items were read"
 

@@ -48,6 +48,11 @@ def unique(read: str) -> Items:
     return [{**each, "at": 1_790_000_000 - n} for n, each in enumerate(rows_of(read))]
 
 
+def at_once(read: str) -> Items:
+    """Items of which more than a page has share a time."""
+    return [{**each, "at": 1_790_000_000 - n // 45} for n, each in enumerate(rows_of(read))]
+
+
 def cut(odd: Service, items: Items, at: int, following: Callable[[int], object]):
     end = at + odd.listing.size
     return items[at:end], following(end) if end < len(items) else None
@@ -152,6 +157,8 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     (1, "a value beside `next` leads to one", odd(keyset("at"), in_order)),
     (1, "pages skip items", odd(keyset("at", iso))),
     (1, "pages skip items", odd(keyset("at", iso), lambda read: rows_of(read, 30))),
+    (1, "pages skip items", odd(keyset("at", iso), at_once)),
+    (1, "was tried for", odd(keyset("at", iso), unique, size=6)),
     (1, "`at` of an item", odd(wrapped(f"?account_id={ACCOUNT}&limit=20&before={{}}".format))),
     (1, "`at` of an item", odd(wrapped(lambda at: {"before": at}))),
     (1, "`at` of an item", odd(BASE64)),
@@ -163,6 +170,7 @@ def odd(pages: Callable, rows: Callable[[str], Items] = rows_of, size=20, **othe
     (0, "before", odd(keyset("id"), by_hour)),
     (0, "before", odd(keyset("at"), unique)),
     (0, "before", odd(keyset("at", iso), unique)),
+    (0, "before", odd(keyset("at", lambda at: f"9999-12-31T23:59:59Z|{at}"), unique)),
     (0, "page_token", odd(ends_early)),
     (0, "after", odd(by("after", hexadecimal, "{:x}".format))),
     (0, "offset", odd(by("offset", int, str))),
